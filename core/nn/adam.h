@@ -1,0 +1,38 @@
+// Adam and AdamW as torch.optim computes them.
+// Kingma & Ba 2015 (arXiv 1412.6980), Loshchilov & Hutter 2019 (arXiv 1711.05101).
+#pragma once
+
+#include <cstdint>
+
+#include "core/tensor/tensor.h"
+
+namespace shardscope {
+
+struct AdamOptions {
+  enum class Variant { adam, adamw };
+  Variant variant = Variant::adam;
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  /// adam: added to the gradient (L2). adamw: decoupled decay of the parameter.
+  double weight_decay = 0.0;
+};
+
+/// What one update reads and writes; all have the same count. `parameters` is the fp32 copy the
+/// update works on: the master weights, or the parameters themselves in fp32 training.
+struct AdamTensors {
+  Tensor parameters;
+  Tensor gradients;  ///< Any floating-point type.
+  Tensor first_moment;
+  Tensor second_moment;
+};
+
+/// One update, step t = 1, 2, ...; gradients are divided by `loss_scale` first, in fp32:
+///   g = grad / loss_scale;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2
+///   p -= (lr / (1-b1^t)) m / (sqrt(v) / sqrt(1-b2^t) + eps)
+/// Does nothing on shape-only tensors.
+void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
+                 const AdamTensors& tensors);
+
+}  // namespace shardscope

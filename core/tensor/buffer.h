@@ -1,0 +1,48 @@
+// Typed memory that a simulated rank owns, registered with the rank's ledger for as long as it
+// lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+#include "core/tensor/ledger.h"
+#include "core/tensor/tensor.h"
+
+namespace shardscope {
+
+/// Whether tensors have storage. Shape-only runs give the same times and bytes, and no losses.
+enum class Storage { real, shape_only };
+
+class Buffer {
+ public:
+  /// An empty buffer of no bytes.
+  Buffer() = default;
+
+  /// Registers count elements with the ledger, which must outlive the buffer; throws OutOfMemory if
+  /// they do not fit. Real storage is 64-byte aligned and zero.
+  Buffer(MemoryLedger& ledger, Category category, DType dtype, std::size_t count, Storage storage);
+
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer();
+
+  /// All of it, or some elements. The view is valid while the buffer lives.
+  Tensor tensor() const { return {data_, dtype_, count_}; }
+  Tensor slice(std::size_t offset, std::size_t length) const {
+    return tensor().slice(offset, length);
+  }
+
+  std::size_t size() const { return count_; }
+
+ private:
+  void release();
+
+  MemoryLedger* ledger_ = nullptr;
+  Category category_ = Category::parameters;
+  DType dtype_ = DType::fp32;
+  std::size_t count_ = 0;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace shardscope

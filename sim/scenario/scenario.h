@@ -1,0 +1,49 @@
+// A scenario, read, checked and resolved: every default filled in, every unit converted, every path
+// absolute. Plain values; what reads them from a file is reader.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/nn/model.h"
+#include "core/training/options.h"
+#include "core/training/strategy.h"
+
+namespace shardscope {
+
+/// A rank's device. Rates are peaks; efficiencies in (0, 1] scale them to what is reached.
+struct DeviceSpec {
+  std::string preset;  ///< Name in the catalogue, empty if each field was given.
+  std::uint64_t memory_bytes = 0;
+  double peak_flops_per_s = 0;  ///< For the scenario's precision.
+  double memory_bandwidth_bytes_per_s = 0;
+  double compute_efficiency = 1;
+  double memory_efficiency = 1;
+  double launch_overhead_s = 0;  ///< Added to every kernel.
+};
+
+/// One full-duplex link per rank around a central switch: a route crosses two.
+struct LinkSpec {
+  double bandwidth_bytes_per_s = 0;
+  double latency_s = 0;  ///< Of one link; a path has twice that.
+};
+
+struct Scenario {
+  std::string name;
+  ModelSpec model;
+  std::uint64_t seed = 1;
+  std::optional<std::string> weights_file;
+  std::optional<std::string> data_file;
+  TrainingOptions training;
+  int world_size = 1;
+  DeviceSpec device;
+  LinkSpec link;
+  std::vector<Strategy> strategies;
+
+  /// Hash of the resolved scenario, 16 hex digits: equal for equal content, however it was written.
+  std::string digest;
+};
+
+}  // namespace shardscope
