@@ -1,0 +1,95 @@
+#include "core/collectives/collective.h"
+
+#include <utility>
+
+#include "core/check.h"
+#include "core/tensor/kernels.h"
+
+namespace shardscope {
+namespace {
+
+bool reduces(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+}
+
+}  // namespace
+
+Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
+                       MemoryLedger& ledger, Storage storage)
+    : schedule_(std::move(schedule)), data_(std::move(data)) {
+  if (schedule_->rounds() == 0) {
+    return;
+  }
+  const std::size_t chunk = data_.chunking().size(0);
+  const auto staging = [&] {
+    return Buffer(ledger, Category::communication_buckets, data_.dtype(), chunk, storage);
+  };
+  if (!data_.is_contiguous()) {
+    send_staging_ = staging();
+  }
+  if (!data_.is_contiguous() || reduces(schedule_->operation())) {
+    receive_staging_ = staging();
+  }
+}
+
+void Collective::run(Transport& transport) {
+  SHARDSCOPE_CHECK(transport.world_size() == schedule_->world_size(),
+                   "the schedule is for another world size");
+  for (int i = 0; i < schedule_->rounds(); ++i) {
+    run_round(schedule_->round(transport.rank(), i), transport);
+  }
+}
+
+void Collective::run_round(const Round& round, Transport& transport) {
+  std::unique_ptr<Request> receiving;
+  std::unique_ptr<Request> sending;
+  if (round.receive.has_value()) {
+    receiving = transport.irecv(round.receive->peer, incoming(round.receive->chunk, round.reduce));
+  }
+  if (round.send.has_value()) {
+    sending = transport.isend(round.send->peer, outgoing(round.send->chunk));
+  }
+  if (receiving != nullptr) {
+    receiving->wait();
+    receive(round.receive->chunk, round.reduce);
+  }
+  if (sending != nullptr) {
+    sending->wait();
+  }
+}
+
+Tensor Collective::outgoing(int chunk) {
+  if (chunk == Transfer::kToken) {
+    return {};
+  }
+  if (data_.is_contiguous()) {
+    return data_.chunk(chunk);
+  }
+  const Tensor staged = send_staging_.slice(0, data_.chunking().size(chunk));
+  data_.pack(chunk, staged);
+  return staged;
+}
+
+Tensor Collective::incoming(int chunk, bool reduce) {
+  if (chunk == Transfer::kToken) {
+    return {};
+  }
+  if (data_.is_contiguous() && !reduce) {
+    return data_.chunk(chunk);
+  }
+  return receive_staging_.slice(0, data_.chunking().size(chunk));
+}
+
+void Collective::receive(int chunk, bool reduce) {
+  if (chunk == Transfer::kToken || (data_.is_contiguous() && !reduce)) {
+    return;
+  }
+  const Tensor staged = receive_staging_.slice(0, data_.chunking().size(chunk));
+  if (reduce) {
+    add(data_.chunk(chunk), staged);
+  } else {
+    data_.unpack(chunk, staged);
+  }
+}
+
+}  // namespace shardscope

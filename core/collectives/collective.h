@@ -1,0 +1,39 @@
+// A collective ready to run on one rank: its schedule, the memory it works on and its staging
+// buffers. One function runs any schedule over any transport.
+#pragma once
+
+#include <memory>
+
+#include "core/collectives/chunked_tensor.h"
+#include "core/collectives/schedule.h"
+#include "core/collectives/transport.h"
+#include "core/tensor/buffer.h"
+
+namespace shardscope {
+
+class Collective {
+ public:
+  /// Staging is registered as communication_buckets: one chunk for what is received to be added,
+  /// and one for each direction if a chunk is not contiguous in memory. Throws OutOfMemory. The
+  /// data must stay valid until the collective has been run.
+  Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data, MemoryLedger& ledger,
+             Storage storage);
+
+  const Schedule& schedule() const { return *schedule_; }
+
+  /// Runs the transport's rank through the schedule and returns when its last round is done.
+  void run(Transport& transport);
+
+ private:
+  void run_round(const Round& round, Transport& transport);
+  Tensor outgoing(int chunk);
+  Tensor incoming(int chunk, bool reduce);
+  void receive(int chunk, bool reduce);
+
+  std::unique_ptr<const Schedule> schedule_;
+  ChunkedTensor data_;
+  Buffer send_staging_;
+  Buffer receive_staging_;
+};
+
+}  // namespace shardscope

@@ -1,0 +1,34 @@
+// A rank's point-to-point view of the network.
+//
+// Messages from one rank to another arrive in the order they were sent, and the nth receive takes
+// the nth message; a receive names exactly the type and count that was sent. Sends and receives are
+// asynchronous; their memory must stay valid, and a sent one unchanged, until the request's wait
+// returns. Shape-only tensors send their size and nothing else.
+#pragma once
+
+#include <memory>
+
+#include "core/tensor/tensor.h"
+
+namespace shardscope {
+
+class Request {
+ public:
+  virtual ~Request() = default;
+
+  /// Blocks until the sent memory may change, or the received data is there. Call once.
+  virtual void wait() = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int world_size() const = 0;
+
+  virtual std::unique_ptr<Request> isend(int peer, Tensor data) = 0;
+  virtual std::unique_ptr<Request> irecv(int peer, Tensor data) = 0;
+};
+
+}  // namespace shardscope

@@ -1,0 +1,182 @@
+#include "core/device/local_cluster.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/check.h"
+#include "core/tensor/kernels.h"
+
+namespace shardscope {
+namespace {
+
+/// Ends the waits of ranks whose peer has thrown; never leaves this file.
+struct ClusterStopped {};
+
+struct Message {
+  DType dtype;
+  std::size_t count;
+  std::vector<std::byte> data;
+};
+
+// The queues between all pairs of ranks.
+class Switchboard {
+ public:
+  explicit Switchboard(int world_size)
+      : world_size_(world_size), queues_(static_cast<std::size_t>(world_size) * world_size) {}
+
+  int world_size() const { return world_size_; }
+
+  void send(int from, int to, Message message) {
+    const std::lock_guard lock(mutex_);
+    queue(from, to).push_back(std::move(message));
+    arrived_.notify_all();
+  }
+
+  Message receive(int from, int to) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [&] { return stopped_ || !queue(from, to).empty(); });
+    if (queue(from, to).empty()) {
+      throw ClusterStopped{};
+    }
+    Message message = std::move(queue(from, to).front());
+    queue(from, to).pop_front();
+    return message;
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    arrived_.notify_all();
+  }
+
+ private:
+  std::deque<Message>& queue(int from, int to) {
+    return queues_[static_cast<std::size_t>(from) * world_size_ + to];
+  }
+
+  int world_size_;
+  std::vector<std::deque<Message>> queues_;
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  bool stopped_ = false;
+};
+
+class SentRequest final : public Request {
+ public:
+  void wait() override {}
+};
+
+class ReceiveRequest final : public Request {
+ public:
+  ReceiveRequest(Switchboard& board, int from, int to, Tensor data)
+      : board_(board), from_(from), to_(to), data_(data) {}
+
+  void wait() override {
+    const Message message = board_.receive(from_, to_);
+    SHARDSCOPE_CHECK(message.dtype == data_.dtype && message.count == data_.count,
+                     "a receive names another type or count than was sent");
+    if (data_.is_real()) {
+      std::memcpy(data_.data, message.data.data(), data_.bytes());
+    }
+  }
+
+ private:
+  Switchboard& board_;
+  int from_;
+  int to_;
+  Tensor data_;
+};
+
+class LocalTransport final : public Transport {
+ public:
+  LocalTransport(Switchboard& board, int rank) : board_(board), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return board_.world_size(); }
+
+  std::unique_ptr<Request> isend(int peer, Tensor data) override {
+    std::vector<std::byte> copy;
+    if (data.is_real()) {
+      copy.assign(data.data, data.data + data.bytes());
+    }
+    board_.send(rank_, peer, {data.dtype, data.count, std::move(copy)});
+    return std::make_unique<SentRequest>();
+  }
+
+  std::unique_ptr<Request> irecv(int peer, Tensor data) override {
+    return std::make_unique<ReceiveRequest>(board_, peer, rank_, data);
+  }
+
+ private:
+  Switchboard& board_;
+  int rank_;
+};
+
+class LocalWork final : public Work {
+ public:
+  explicit LocalWork(std::unique_ptr<Collective> done) : done_(std::move(done)) {}
+  void wait(Phase /*phase*/) override { done_.reset(); }
+
+ private:
+  std::unique_ptr<Collective> done_;
+};
+
+class LocalDevice final : public Device {
+ public:
+  LocalDevice(Transport& transport, std::uint64_t capacity_bytes)
+      : transport_(transport), memory_(capacity_bytes) {}
+
+  MemoryLedger& memory() override { return memory_; }
+  void compute(Phase /*phase*/, Cost /*cost*/) override {}
+
+  std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override {
+    collective->run(transport_);
+    return std::make_unique<LocalWork>(std::move(collective));
+  }
+
+ private:
+  Transport& transport_;
+  MemoryLedger memory_;
+};
+
+void run_rank(Switchboard& board, int rank, std::uint64_t capacity_bytes,
+              const std::function<void(LocalRank)>& body, std::exception_ptr& error) {
+  LocalTransport transport(board, rank);
+  LocalDevice device(transport, capacity_bytes);
+  try {
+    body({transport, device});
+  } catch (const ClusterStopped&) {
+    // Another rank threw, and its exception is the one to report.
+  } catch (...) {
+    error = std::current_exception();
+    board.stop();
+  }
+}
+
+}  // namespace
+
+void run_local_cluster(int world_size, const std::function<void(LocalRank)>& body,
+                       std::uint64_t capacity_bytes) {
+  Switchboard board(world_size);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(world_size));
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(errors.size());
+    for (int rank = 0; rank < world_size; ++rank) {
+      threads.emplace_back(run_rank, std::ref(board), rank, capacity_bytes, std::cref(body),
+                           std::ref(errors[static_cast<std::size_t>(rank)]));
+    }
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error != nullptr) {
+      std::rethrow_exception(error);
+    }
+  }
+}
+
+}  // namespace shardscope

@@ -1,0 +1,42 @@
+// The collectives of torch.distributed for one rank: each makes a schedule, reserves staging and
+// goes onto the device's communication stream.
+#pragma once
+
+#include <memory>
+
+#include "core/device/device.h"
+
+namespace shardscope {
+
+class ProcessGroup {
+ public:
+  /// The device must outlive the group.
+  ProcessGroup(Device& device, int rank, int world_size, Storage storage,
+               Algorithm algorithm = Algorithm::ring);
+
+  int rank() const { return rank_; }
+  int world_size() const { return world_size_; }
+  Device& device() const { return device_; }
+  Storage storage() const { return storage_; }
+
+  /// Each works in place on data cut into world_size() chunks, which must stay valid until the Work
+  /// was waited for. all_reduce: every chunk becomes its sum over ranks. reduce_scatter: chunk
+  /// rank() becomes its sum, the others hold partial sums. all_gather: every chunk c becomes rank
+  /// c's. broadcast: every chunk becomes the root's. Throw OutOfMemory if staging does not fit.
+  std::unique_ptr<Work> all_reduce(ChunkedTensor data);
+  std::unique_ptr<Work> reduce_scatter(ChunkedTensor data);
+  std::unique_ptr<Work> all_gather(ChunkedTensor data);
+  std::unique_ptr<Work> broadcast(ChunkedTensor data, int root);
+  std::unique_ptr<Work> barrier();
+
+ private:
+  std::unique_ptr<Work> start(Operation operation, ChunkedTensor data, int root = 0);
+
+  Device& device_;
+  int rank_;
+  int world_size_;
+  Storage storage_;
+  Algorithm algorithm_;
+};
+
+}  // namespace shardscope

@@ -1,0 +1,44 @@
+// What each kernel of the training step costs a device: floating-point operations and bytes of
+// memory traffic, each operand read or written once. Functions of shapes only, so that shape-only
+// runs take the same time as real ones.
+#pragma once
+
+#include <cstddef>
+
+#include "core/nn/model.h"
+#include "core/tensor/dtype.h"
+
+namespace shardscope {
+
+struct Cost {
+  double flops = 0;
+  double bytes = 0;
+};
+
+/// y = act(x W^T + b): 2 rows in out flops for the product; reads x, W, b, writes y. The bias and
+/// the activation are fused and count one flop each per output.
+Cost linear_forward_cost(LinearShape shape, std::size_t rows, bool activated, DType dtype);
+
+/// dW, db: 2 rows in out + rows out flops; reads x and dy, writes the gradient.
+Cost linear_backward_parameters_cost(LinearShape shape, std::size_t rows, DType dtype);
+
+/// dx = (dy W) * act'(a), fused: 2 rows in out flops, and 2 per element of dx for the derivative;
+/// reads dy, W and a, writes dx.
+Cost linear_backward_input_cost(LinearShape shape, std::size_t rows, DType dtype);
+
+/// Forward: reads outputs and targets. Backward: the same, and writes the outputs' gradient.
+/// Five flops per output.
+Cost loss_forward_cost(Loss loss, std::size_t rows, std::size_t width, DType dtype);
+Cost loss_backward_cost(Loss loss, std::size_t rows, std::size_t width, DType dtype);
+
+/// A change of type: one flop per element.
+Cost convert_cost(std::size_t elements, DType from, DType to);
+
+/// x = x / N: one flop per element, read in one type and written in another.
+Cost average_cost(std::size_t elements, DType from, DType to);
+
+/// Adam on fp32 weights and two moments, each read and written, and a gradient read: 14 flops per
+/// element. With a half type the rounded parameters are written as well.
+Cost adam_cost(std::size_t elements, DType precision);
+
+}  // namespace shardscope

@@ -1,0 +1,22 @@
+// Element-wise arithmetic on tensors. Every function does nothing if its destination is
+// shape-only, and aborts if counts differ. Arithmetic is in fp32; a result is rounded to the
+// destination's type once, to nearest, ties to even.
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+namespace shardscope {
+
+/// destination = source, converted.
+void convert(Tensor destination, Tensor source);
+
+/// accumulator = accumulator + addend, both of one type.
+void add(Tensor accumulator, Tensor addend);
+
+/// values = values / divisor.
+void divide(Tensor values, float divisor);
+
+/// Sum of (x / scale)^2 in fp64, in order. 0 if shape-only.
+double sum_of_squares(Tensor values, double scale);
+
+}  // namespace shardscope
