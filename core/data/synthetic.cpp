@@ -10,7 +10,13 @@ namespace shardscope {
 namespace {
 
 // Independent streams of one scenario seed.
-enum Stream : std::uint64_t { kInputs = 0, kTeacherInput = 1, kTeacherOutput = 2, kLayers = 16 };
+enum Stream : std::uint64_t {
+  kInputs = 0,
+  kTeacherInput = 1,
+  kTeacherOutput = 2,
+  kTeacherBias = 3,
+  kLayers = 16
+};
 
 std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t stream) {
   return splitmix64(seed, stream);
@@ -25,10 +31,9 @@ std::vector<float> random_matrix(std::uint64_t seed, std::size_t rows, std::size
   return values;
 }
 
-// y = x M for one row x and a row-major M [x_count, y_count], in the order of x.
+// y += x M for one row x and a row-major M [x_count, y_count], in the order of x.
 void multiply_row(const float* x, std::size_t x_count, const std::vector<float>& m, float* y,
                   std::size_t y_count) {
-  std::fill_n(y, y_count, 0.0F);
   for (std::size_t i = 0; i < x_count; ++i) {
     for (std::size_t j = 0; j < y_count; ++j) {
       y[j] += x[i] * m[i * y_count + j];
@@ -58,15 +63,17 @@ SyntheticBatches::SyntheticBatches(const ModelSpec& model, std::uint64_t seed,
     : model_(model),
       seed_(stream_seed(seed, kInputs)),
       global_batch_(global_batch),
-      hidden_(std::min<std::size_t>(32, model.input_width())) {
+      hidden_(std::min<std::size_t>(4, model.input_width())) {
   // x is uniform (variance 1/3), so are the entries (variance scale^2 / 3): B x has variance 1 at
-  // scale 3 / sqrt(in), tanh of it about 0.4, and A tanh(B x) variance 1 at sqrt(3 / 0.4 / hidden).
+  // scale 3 / sqrt(in), tanh of it about 0.4; half of a target's variance is the bias's.
   const double input_scale = 3.0 / std::sqrt(static_cast<double>(model.input_width()));
-  const double output_scale = std::sqrt(7.5 / static_cast<double>(hidden_));
-  input_weights_ =
-      random_matrix(stream_seed(seed, kTeacherInput), model.input_width(), hidden_, input_scale);
-  output_weights_ =
-      random_matrix(stream_seed(seed, kTeacherOutput), hidden_, model.output_width(), output_scale);
+  const double output_scale = std::sqrt(0.5 * 3.0 / 0.4 / static_cast<double>(hidden_));
+  const double bias_scale = std::sqrt(0.5 * 3.0);
+  input_weights_ = random_matrix(stream_seed(seed, kTeacherInput), model.input_width(), hidden_,
+                                 input_scale);
+  output_weights_ = random_matrix(stream_seed(seed, kTeacherOutput), hidden_,
+                                  model.output_width(), output_scale);
+  bias_ = random_matrix(stream_seed(seed, kTeacherBias), 1, model.output_width(), bias_scale);
 }
 
 void SyntheticBatches::teach(const float* x, float* y) const {
@@ -75,6 +82,7 @@ void SyntheticBatches::teach(const float* x, float* y) const {
   for (float& value : hidden) {
     value = std::tanh(value);
   }
+  std::copy(bias_.begin(), bias_.end(), y);
   multiply_row(hidden.data(), hidden_, output_weights_, y, model_.output_width());
 }
 

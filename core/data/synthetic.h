@@ -20,9 +20,9 @@ class SyntheticWeights final : public WeightSource {
   std::uint64_t seed_;
 };
 
-/// Inputs uniform in [-1, 1); targets from a fixed random teacher, y = A tanh(B x) with up to 32
-/// hidden units (mse), or the index of its largest output (cross_entropy). The entries of A and B
-/// are uniform and scaled so that the targets have a variance of about 1.
+/// Inputs uniform in [-1, 1); targets from a fixed random teacher, y = A tanh(B x) + c with up to 4
+/// hidden units (mse), or the index of its largest output (cross_entropy). The entries of A, B and
+/// c are uniform and scaled so that the targets have a variance of about 1.
 /// A row does not depend on how rows are spread over ranks.
 class SyntheticBatches final : public BatchSource {
  public:
@@ -40,6 +40,7 @@ class SyntheticBatches final : public BatchSource {
   std::size_t hidden_;
   std::vector<float> input_weights_;   // B, [in, hidden]
   std::vector<float> output_weights_;  // A, [hidden, out]
+  std::vector<float> bias_;            // c, [out]
 };
 
 }  // namespace shardscope

@@ -10,7 +10,7 @@
 namespace shardscope {
 
 Trainer::Trainer(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
-                 ProcessGroup& group, const BatchSource& batches)
+                 ProcessGroup& group, const BatchSource* batches)
     : strategy_(strategy),
       model_(model),
       options_(options),
@@ -51,12 +51,12 @@ void Trainer::load_batch(std::int64_t t) {
   const auto step = static_cast<std::size_t>(t - 1);
   const std::size_t first_row = static_cast<std::size_t>(group_.rank()) * rows_;
   if (options_.precision == DType::fp32) {
-    batches_.read(step, first_row, rows_, inputs_.tensor(), targets_.tensor());
+    batches_->read(step, first_row, rows_, inputs_.tensor(), targets_.tensor());
     return;
   }
   std::vector<float> rows(inputs_.size());
   const Tensor x = Tensor::of(rows.data(), rows.size());
-  batches_.read(step, first_row, rows_, x, targets_.tensor());
+  batches_->read(step, first_row, rows_, x, targets_.tensor());
   convert(inputs_.tensor(), x);
 }
 

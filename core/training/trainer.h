@@ -39,9 +39,10 @@ struct StepDiagnostics {
 
 class Trainer {
  public:
-  /// All references must outlive the trainer. World size divides options.global_batch.
+  /// All references must outlive the trainer. World size divides options.global_batch. `batches`
+  /// may be null if the group is shape-only.
   Trainer(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
-          ProcessGroup& group, const BatchSource& batches);
+          ProcessGroup& group, const BatchSource* batches);
 
   /// Allocates all states and reads the first weights. Throws OutOfMemory.
   void initialize(const WeightSource& source);
@@ -69,7 +70,7 @@ class Trainer {
   const ModelSpec& model_;
   const TrainingOptions& options_;
   ProcessGroup& group_;
-  const BatchSource& batches_;
+  const BatchSource* batches_;
   ShardGeometry geometry_;
   std::size_t rows_;  // Of this rank.
 

@@ -1,0 +1,201 @@
+#include "sim/cluster/collect.h"
+
+#include <cmath>
+#include <string>
+
+#include "core/data/digest.h"
+#include "core/training/formulas.h"
+#include "sim/result/result.pb.h"
+
+namespace shardscope {
+namespace {
+
+RunResult base_result(const Scenario& scenario, const Strategy& strategy, const char* outcome) {
+  RunResult result;
+  result.set_strategy(std::string(strategy.name));
+  result.set_world_size(scenario.world_size);
+  result.set_parameters(scenario.model.parameters());
+  result.set_outcome(outcome);
+  return result;
+}
+
+void set_memory(const CategoryBytes& bytes, std::uint64_t total, MemoryByCategory& message) {
+  for (const std::uint64_t value : bytes) {
+    message.add_bytes(value);
+  }
+  message.set_total(total);
+}
+
+std::uint64_t sum(const CategoryBytes& bytes) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t value : bytes) {
+    total += value;
+  }
+  return total;
+}
+
+// The five state categories alone.
+CategoryBytes states(CategoryBytes bytes) {
+  for (std::size_t i = kStateCategoryCount; i < kCategoryCount; ++i) {
+    bytes[i] = 0;
+  }
+  return bytes;
+}
+
+void set_time(const StepTime& time, TimeSplit& message) {
+  const auto at = [](const std::array<double, kPhaseCount>& parts, Phase phase) {
+    return parts[static_cast<std::size_t>(phase)];
+  };
+  double exposed_s = 0;
+  for (const double part : time.exposed_s) {
+    exposed_s += part;
+  }
+  message.set_wall_s(time.wall_s());
+  message.set_forward_s(at(time.compute_s, Phase::forward));
+  message.set_backward_s(at(time.compute_s, Phase::backward));
+  message.set_optimizer_s(at(time.compute_s, Phase::optimizer));
+  message.set_exposed_communication_s(exposed_s);
+  message.set_busy_communication_s(time.busy_communication_s);
+  message.set_exposed_forward_s(at(time.exposed_s, Phase::forward));
+  message.set_exposed_backward_s(at(time.exposed_s, Phase::backward));
+  message.set_exposed_optimizer_s(at(time.exposed_s, Phase::optimizer));
+}
+
+void add_rank(const Scenario& scenario, const Strategy& strategy, const Rank& rank,
+              RunResult& result) {
+  RankResult& message = *result.add_ranks();
+  message.set_rank(rank.rank());
+  const MemoryLedger& memory = rank.device().memory();
+  set_memory(memory.peak(), memory.peak_total(), *message.mutable_peak());
+  const CategoryBytes held = states(memory.current());
+  set_memory(held, sum(held), *message.mutable_state());
+  const CategoryBytes predicted = predicted_state_bytes(
+      strategy, scenario.model, scenario.world_size, scenario.training.precision);
+  set_memory(predicted, sum(predicted), *message.mutable_predicted_state());
+  const std::uint64_t predicted_sent =
+      predicted_sent_bytes(strategy, scenario.model, scenario.world_size, rank.rank(),
+                           scenario.training.precision, scenario.training.reduce_precision);
+  for (const RankStepRecord& step : rank.steps()) {
+    RankStep& step_message = *message.add_steps();
+    set_time(step.time, *step_message.mutable_time());
+    step_message.set_sent_bytes(step.wire.sent_bytes);
+    step_message.set_received_bytes(step.wire.received_bytes);
+    step_message.set_predicted_sent_bytes(predicted_sent);
+  }
+}
+
+// The rank that finishes the step last, the lowest one on a tie.
+const Rank& last_rank(const Ranks& ranks, std::size_t step) {
+  const Rank* last = ranks.front().get();
+  for (const auto& rank : ranks) {
+    if (rank->steps()[step].time.end_s > last->steps()[step].time.end_s) {
+      last = rank.get();
+    }
+  }
+  return *last;
+}
+
+// Mean of the ranks' losses; norm of the averaged gradient, whose elements are either spread over
+// the ranks or, where the optimizer is replicated, on each of them.
+void set_diagnostics(const Strategy& strategy, const Ranks& ranks, std::size_t step,
+                     StepResult& message) {
+  double loss = 0;
+  double squares = 0;
+  for (const auto& rank : ranks) {
+    const StepDiagnostics& diagnostics = rank->steps()[step].diagnostics;
+    loss += diagnostics.local_loss;
+    if (strategy.optimizer == Placement::sharded || rank->rank() == 0) {
+      squares += diagnostics.gradient_sum_of_squares;
+    }
+  }
+  message.set_loss(loss / static_cast<double>(ranks.size()));
+  message.set_grad_norm(std::sqrt(squares));
+}
+
+void add_steps(const Scenario& scenario, const Strategy& strategy, const Ranks& ranks,
+               RunResult& result) {
+  for (std::size_t i = 0; i < scenario.training.steps; ++i) {
+    StepResult& message = *result.add_steps();
+    message.set_step(static_cast<std::int64_t>(i) + 1);
+    if (scenario.training.storage == Storage::real) {
+      set_diagnostics(strategy, ranks, i, message);
+    }
+    const Rank& last = last_rank(ranks, i);
+    message.set_last_rank(last.rank());
+    set_time(last.steps()[i].time, *message.mutable_time());
+  }
+}
+
+void set_limits(const Platform& platform, const Rank& rank, Limits& message) {
+  const ComputeLimits& compute = rank.device().limits();
+  message.set_flops_s(compute.flops_s);
+  message.set_memory_bandwidth_s(compute.memory_s);
+  message.set_launch_overhead_s(compute.launch_s);
+  double bytes = 0;
+  double messages = 0;
+  double wall_s = 0;
+  for (const RankStepRecord& step : rank.steps()) {
+    bytes += static_cast<double>(step.wire.received_bytes);
+    messages += static_cast<double>(step.wire.received_messages);
+    wall_s += step.time.wall_s();
+  }
+  message.set_wire_bandwidth_s(bytes / platform.bandwidth_bytes_per_s);
+  message.set_wire_latency_s(messages * platform.path_latency_s);
+  message.set_wall_s(wall_s);
+}
+
+// The fp32 weights in torch order: unit by unit, and in a unit shard by shard.
+void for_each_weights(const Strategy& strategy, const Ranks& ranks,
+                      const std::function<void(Tensor)>& visit) {
+  const ShardGeometry& geometry = ranks.front()->trainer().geometry();
+  const std::size_t owners = strategy.optimizer == Placement::sharded ? ranks.size() : 1;
+  for (std::size_t u = 0; u < geometry.units().size(); ++u) {
+    for (std::size_t r = 0; r < owners; ++r) {
+      const std::size_t count = geometry.owned_parameters(geometry.units()[u], static_cast<int>(r));
+      visit(ranks[r]->trainer().owned_weights()[u].slice(0, count));
+    }
+  }
+}
+
+}  // namespace
+
+RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
+                           const Platform& platform, const Ranks& ranks,
+                           const std::function<void(Tensor)>& on_weights) {
+  RunResult result = base_result(scenario, strategy, "completed");
+  add_steps(scenario, strategy, ranks, result);
+  for (const auto& rank : ranks) {
+    add_rank(scenario, strategy, *rank, result);
+  }
+  set_limits(platform, last_rank(ranks, scenario.training.steps - 1), *result.mutable_limits());
+  if (scenario.training.storage == Storage::real) {
+    Fnv1a digest;
+    for_each_weights(strategy, ranks, [&](Tensor weights) {
+      digest.update(weights.data, weights.bytes());
+      if (on_weights) {
+        on_weights(weights);
+      }
+    });
+    result.set_weights_digest(digest.hex());
+  }
+  return result;
+}
+
+RunResult out_of_memory_result(const Scenario& scenario, const Strategy& strategy,
+                               const Ranks& ranks, int rank, const OutOfMemory& reason) {
+  RunResult result = base_result(scenario, strategy, "out_of_memory");
+  const Position& position = ranks[static_cast<std::size_t>(rank)]->trainer().position();
+  OutOfMemoryResult& message = *result.mutable_out_of_memory();
+  message.set_rank(rank);
+  message.set_step(position.step);
+  message.set_phase(std::string(name(position.phase)));
+  if (position.layer.has_value()) {
+    message.set_layer("layers." + std::to_string(*position.layer));
+  }
+  message.set_category(std::string(name(reason.category)));
+  message.set_wanted_bytes(reason.wanted_bytes);
+  message.set_free_bytes(reason.free_bytes);
+  return result;
+}
+
+}  // namespace shardscope

@@ -1,0 +1,31 @@
+// From what the ranks measured to the result message.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/tensor/ledger.h"
+#include "core/tensor/tensor.h"
+#include "core/training/strategy.h"
+#include "sim/cluster/network.h"
+#include "sim/cluster/rank.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+
+class RunResult;
+
+using Ranks = std::vector<std::unique_ptr<Rank>>;
+
+/// Of ranks that have all trained to the end. `on_weights` gets the final fp32 weights in torch
+/// order, if the run is not shape-only; it may be empty.
+RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
+                           const Platform& platform, const Ranks& ranks,
+                           const std::function<void(Tensor)>& on_weights);
+
+/// Of a run that ended when `rank` ran out of memory.
+RunResult out_of_memory_result(const Scenario& scenario, const Strategy& strategy,
+                               const Ranks& ranks, int rank, const OutOfMemory& reason);
+
+}  // namespace shardscope

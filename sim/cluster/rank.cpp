@@ -1,0 +1,39 @@
+#include "sim/cluster/rank.h"
+
+namespace shardscope {
+
+Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
+           const BatchSource* batches, Wires& wires, int rank)
+    : scenario_(scenario),
+      strategy_(strategy),
+      weights_(weights),
+      batches_(batches),
+      rank_(rank),
+      transport_(wires.transport(rank, wire_)) {}
+
+void Rank::run(const std::function<void(std::int64_t)>& on_step) {
+  device_.emplace(scenario_.device, *transport_);
+  group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
+  trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
+  trainer_->initialize(weights_);
+  for (std::size_t t = 1; t <= scenario_.training.steps; ++t) {
+    const auto step = static_cast<std::int64_t>(t);
+    steps_.push_back(finish_step(trainer_->step(step)));
+    if (on_step) {
+      on_step(step);
+    }
+  }
+}
+
+RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
+  const RankStepRecord record = {
+      .time = device_->timeline().finish_step(),
+      .wire = {.sent_bytes = wire_.sent_bytes - wire_before_.sent_bytes,
+               .received_bytes = wire_.received_bytes - wire_before_.received_bytes,
+               .received_messages = wire_.received_messages - wire_before_.received_messages},
+      .diagnostics = diagnostics};
+  wire_before_ = wire_;
+  return record;
+}
+
+}  // namespace shardscope

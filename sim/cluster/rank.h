@@ -1,0 +1,55 @@
+// One simulated rank: its end of the wires, its device, its trainer, and what it measured.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/training/trainer.h"
+#include "sim/cluster/simgrid_device.h"
+#include "sim/cluster/timeline.h"
+#include "sim/cluster/transport.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+
+/// What one rank did in one step.
+struct RankStepRecord {
+  StepTime time;
+  WireCounters wire;  ///< Of this step alone.
+  StepDiagnostics diagnostics;
+};
+
+class Rank {
+ public:
+  /// All references must outlive the rank.
+  Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
+       const BatchSource* batches, Wires& wires, int rank);
+
+  /// The compute stream, on the rank's actor: trains all steps. `on_step` is called after each.
+  /// Throws OutOfMemory.
+  void run(const std::function<void(std::int64_t)>& on_step);
+
+  int rank() const { return rank_; }
+  const std::vector<RankStepRecord>& steps() const { return steps_; }
+  const SimGridDevice& device() const { return *device_; }
+  const Trainer& trainer() const { return *trainer_; }
+
+ private:
+  RankStepRecord finish_step(StepDiagnostics diagnostics);
+
+  const Scenario& scenario_;
+  const Strategy& strategy_;
+  const WeightSource& weights_;
+  const BatchSource* batches_;
+  int rank_;
+  WireCounters wire_;
+  WireCounters wire_before_;  // At the end of the previous step.
+  std::unique_ptr<Transport> transport_;
+  std::optional<SimGridDevice> device_;
+  std::optional<ProcessGroup> group_;
+  std::optional<Trainer> trainer_;
+  std::vector<RankStepRecord> steps_;
+};
+
+}  // namespace shardscope

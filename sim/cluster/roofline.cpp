@@ -1,0 +1,11 @@
+#include "sim/cluster/roofline.h"
+
+namespace shardscope {
+
+KernelTime kernel_time(const DeviceSpec& device, Cost cost) {
+  return {.flops_s = cost.flops / (device.peak_flops_per_s * device.compute_efficiency),
+          .memory_s = cost.bytes / (device.memory_bandwidth_bytes_per_s * device.memory_efficiency),
+          .launch_s = device.launch_overhead_s};
+}
+
+}  // namespace shardscope

@@ -1,0 +1,108 @@
+#include "sim/cluster/simulation.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/check.h"
+#include "sim/cluster/collect.h"
+#include "sim/cluster/network.h"
+#include "sim/cluster/rank.h"
+#include "sim/cluster/transport.h"
+#include "sim/result/result.pb.h"
+
+namespace shardscope {
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;  // The sanitizers follow threads, not hand-made contexts.
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// The arguments SimGrid's engine takes its configuration from.
+std::vector<std::string> engine_arguments(int threads) {
+  std::vector<std::string> arguments = {"shardscope", "--log=xbt_cfg.thresh:warning",
+                                        "--cfg=contexts/nthreads:" + std::to_string(threads)};
+  for (const auto& [name, value] : simgrid_settings()) {
+    arguments.push_back("--cfg=" + name + ":" + value);
+  }
+  if (kSanitized) {
+    arguments.emplace_back("--cfg=contexts/factory:thread");
+  }
+  return arguments;
+}
+
+// Ranks that ran out of memory, and when. The first one counts, of several at one instant the
+// lowest.
+struct MemoryFaults {
+  struct Fault {
+    double time_s;
+    int rank;
+    OutOfMemory reason;
+  };
+
+  std::mutex mutex;  // Ranks may run on several threads; never held across a simcall.
+  std::optional<Fault> first;
+
+  void add(const Fault& fault) {
+    const std::lock_guard lock(mutex);
+    if (!first.has_value() ||
+        std::pair(fault.time_s, fault.rank) < std::pair(first->time_s, first->rank)) {
+      first = fault;
+    }
+  }
+};
+
+void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults) {
+  try {
+    rank.run(rank.rank() == 0 ? options.on_step : nullptr);
+  } catch (const OutOfMemory& error) {
+    faults.add({s4u::Engine::get_clock(), rank.rank(), error});
+    s4u::this_actor::yield();  // Let the others of this instant fail as well.
+    s4u::Actor::kill_all();
+  }
+}
+
+}  // namespace
+
+RunResult simulate(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
+                   const BatchSource* batches, const SimulationOptions& options) {
+  std::vector<std::string> arguments = engine_arguments(options.threads);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(arguments.size());
+  s4u::Engine engine(&argc, argv.data());
+  s4u::Engine::on_deadlock_cb(
+      [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
+
+  const Platform platform = make_star(scenario.world_size, scenario.link);
+  Wires wires(platform);
+  MemoryFaults faults;
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (int r = 0; r < scenario.world_size; ++r) {
+    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, wires, r));
+    s4u::Actor::create(
+        "rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
+        [&rank = *ranks.back(), &options, &faults] { run_rank(rank, options, faults); });
+  }
+  engine.run();
+
+  if (faults.first.has_value()) {
+    return out_of_memory_result(scenario, strategy, ranks, faults.first->rank,
+                                faults.first->reason);
+  }
+  return completed_result(scenario, strategy, platform, ranks, options.on_weights);
+}
+
+}  // namespace shardscope

@@ -1,0 +1,146 @@
+#include "sim/run/host_memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "core/nn/loss.h"
+#include "core/training/formulas.h"
+
+namespace shardscope {
+namespace {
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kProgramBytes = 60'000'000;
+
+// A rank's tensors beyond the model states, at most.
+std::uint64_t working_bytes(const Scenario& scenario, const Strategy& strategy) {
+  const ModelSpec& model = scenario.model;
+  const std::size_t rows =
+      scenario.training.global_batch / static_cast<std::size_t>(scenario.world_size);
+  const std::uint64_t b = size_of(scenario.training.precision);
+  std::uint64_t outputs = 0;
+  std::uint64_t widest = 0;
+  std::uint64_t largest_layer = 0;
+  for (std::size_t l = 0; l < model.layer_count(); ++l) {
+    outputs += model.layer(l).out;
+    widest = std::max<std::uint64_t>(widest, model.layer(l).out);
+    largest_layer = std::max<std::uint64_t>(largest_layer, model.layer(l).elements());
+  }
+  const std::uint64_t activations = b * rows * (outputs + widest);
+  const std::uint64_t inputs =
+      b * rows * model.input_width() +
+      size_of(target_dtype(model.loss)) * target_elements(model.loss, rows, model.output_width());
+  const bool whole = strategy.reduction_time == ReductionTime::after_backward;
+  const std::uint64_t reduced = whole ? model.parameters() : largest_layer;
+  const bool transient = strategy.gradients == Placement::sharded;
+  const std::uint64_t wire = scenario.training.reduce_precision != scenario.training.precision
+                                 ? size_of(scenario.training.reduce_precision) * reduced
+                                 : 0;
+  const std::uint64_t buckets =
+      wire + (transient ? b * reduced : 0) +
+      4 * model.parameters() / static_cast<std::uint64_t>(scenario.world_size);
+  const std::uint64_t gathered = strategy.parameters == Placement::sharded ? b * largest_layer : 0;
+  return activations + inputs + buckets + gathered;
+}
+
+std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::uint64_t value = 0;
+  if (file >> value) {
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::uint64_t meminfo_available(const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kibibytes = 0;
+    if (words >> key >> kibibytes && key == "MemAvailable:") {
+      return kibibytes * 1024;
+    }
+  }
+  return kUnlimited;
+}
+
+// What a control group leaves, given the names of its files of limit and usage.
+std::uint64_t group_available(const std::filesystem::path& group, const char* limit,
+                              const char* usage) {
+  const std::optional<std::uint64_t> most = read_number(group / limit);
+  if (!most.has_value()) {
+    return kUnlimited;  // "max", or not a memory group.
+  }
+  const std::uint64_t used = read_number(group / usage).value_or(0);
+  return *most - std::min(used, *most);
+}
+
+// The least that a group and all groups above it leave.
+std::uint64_t groups_available(const std::filesystem::path& root, std::filesystem::path group,
+                               const char* limit, const char* usage) {
+  std::uint64_t available = group_available(root, limit, usage);
+  group = group.relative_path();
+  while (!group.empty()) {
+    available = std::min(available, group_available(root / group, limit, usage));
+    group = group.parent_path();
+  }
+  return available;
+}
+
+std::uint64_t cgroup_available(const HostMemoryFiles& files) {
+  std::uint64_t available = kUnlimited;
+  std::ifstream groups(files.cgroup_of_self);
+  for (std::string line; std::getline(groups, line);) {  // hierarchy:controllers:path
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) {
+      continue;
+    }
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1);
+    const std::filesystem::path root = files.cgroup_root;
+    if (controllers.empty()) {
+      available = std::min(available, groups_available(root, path, "memory.max", "memory.current"));
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
+      available =
+          std::min(available, groups_available(root / "memory", path, "memory.limit_in_bytes",
+                                               "memory.usage_in_bytes"));
+    }
+  }
+  return available;
+}
+
+std::uint64_t address_space_limit() {
+  rlimit limit{};
+  const bool known = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return known ? limit.rlim_cur : kUnlimited;
+}
+
+}  // namespace
+
+std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strategy) {
+  if (scenario.training.storage == Storage::shape_only) {
+    return kProgramBytes;
+  }
+  std::uint64_t rank = working_bytes(scenario, strategy);
+  for (const std::uint64_t bytes : predicted_state_bytes(
+           strategy, scenario.model, scenario.world_size, scenario.training.precision)) {
+    rank += bytes;
+  }
+  rank = std::min(rank, scenario.device.memory_bytes);
+  return kProgramBytes + rank * static_cast<std::uint64_t>(scenario.world_size);
+}
+
+std::uint64_t available_host_bytes(const HostMemoryFiles& files) {
+  return std::min(
+      {meminfo_available(files.meminfo), cgroup_available(files), address_space_limit()});
+}
+
+}  // namespace shardscope
