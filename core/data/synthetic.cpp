@@ -69,10 +69,10 @@ SyntheticBatches::SyntheticBatches(const ModelSpec& model, std::uint64_t seed,
   const double input_scale = 3.0 / std::sqrt(static_cast<double>(model.input_width()));
   const double output_scale = std::sqrt(0.5 * 3.0 / 0.4 / static_cast<double>(hidden_));
   const double bias_scale = std::sqrt(0.5 * 3.0);
-  input_weights_ = random_matrix(stream_seed(seed, kTeacherInput), model.input_width(), hidden_,
-                                 input_scale);
-  output_weights_ = random_matrix(stream_seed(seed, kTeacherOutput), hidden_,
-                                  model.output_width(), output_scale);
+  input_weights_ =
+      random_matrix(stream_seed(seed, kTeacherInput), model.input_width(), hidden_, input_scale);
+  output_weights_ =
+      random_matrix(stream_seed(seed, kTeacherOutput), hidden_, model.output_width(), output_scale);
   bias_ = random_matrix(stream_seed(seed, kTeacherBias), 1, model.output_width(), bias_scale);
 }
 

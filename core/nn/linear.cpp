@@ -1,16 +1,18 @@
 #include "core/nn/linear.h"
 
+#include <Eigen/Core>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
 #include "core/check.h"
-#include "core/tensor/eigen_types.h"
 #include "core/tensor/kernels.h"
 
 namespace shardscope {
 namespace {
+
+using MatrixMap = Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
 // Eigen splits products by the cache sizes it detects, and with them the order of additions: fixed,
 // so that every machine gets the same bits.

@@ -16,7 +16,7 @@ void add(Tensor accumulator, Tensor addend);
 /// values = values / divisor.
 void divide(Tensor values, float divisor);
 
-/// Sum of (x / scale)^2 in fp64, in order. 0 if shape-only.
-double sum_of_squares(Tensor values, double scale);
+/// Sum of x^2 in fp64, element i going to the (i mod 8)th of eight sums. 0 if shape-only.
+double sum_of_squares(Tensor values);
 
 }  // namespace shardscope

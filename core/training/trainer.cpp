@@ -27,7 +27,8 @@ void Trainer::initialize(const WeightSource& source) {
   parameters_.emplace(strategy_, geometry_, model_, options_.precision, group_, source);
   gradients_.emplace(strategy_, geometry_, model_, options_.precision, options_.reduce_precision,
                      group_);
-  optimizer_.emplace(options_, geometry_, model_, *parameters_, *gradients_, group_, source);
+  optimizer_.emplace(strategy_, options_, geometry_, model_, *parameters_, *gradients_, group_,
+                     source);
   inputs_ = Buffer(memory, Category::inputs, options_.precision, rows_ * model_.input_width(),
                    group_.storage());
   targets_ = Buffer(memory, Category::inputs, target_dtype(model_.loss),

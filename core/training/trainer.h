@@ -34,7 +34,7 @@ struct Position {
 /// shape-only.
 struct StepDiagnostics {
   double local_loss = 0;               ///< Mean over the rank's rows, before the update.
-  double gradient_sum_of_squares = 0;  ///< Of the owned elements (ZeroOptimizer).
+  double gradient_sum_of_squares = 0;  ///< This rank's part (ZeroOptimizer).
 };
 
 class Trainer {

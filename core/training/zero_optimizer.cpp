@@ -5,15 +5,16 @@
 
 namespace shardscope {
 
-ZeroOptimizer::ZeroOptimizer(const TrainingOptions& options, const ShardGeometry& geometry,
-                             const ModelSpec& model, ParameterStore& parameters,
-                             GradientReducer& gradients, ProcessGroup& group,
-                             const WeightSource& source)
+ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& options,
+                             const ShardGeometry& geometry, const ModelSpec& model,
+                             ParameterStore& parameters, GradientReducer& gradients,
+                             ProcessGroup& group, const WeightSource& source)
     : options_(options),
       geometry_(geometry),
       parameters_(parameters),
       gradients_(gradients),
-      group_(group) {
+      group_(group),
+      counts_gradients_(strategy.optimizer == Placement::sharded || group.rank() == 0) {
   const auto allocate = [&](Category category) {
     return Buffer(group.device().memory(), category, DType::fp32, geometry.owned_elements(),
                   group.storage());
@@ -47,7 +48,10 @@ void ZeroOptimizer::update(std::int64_t t) {
   gradient_sum_of_squares_ = 0.0;
   for (std::size_t i = 0; i < geometry_.units().size(); ++i) {
     const ShardUnit& unit = geometry_.units()[i];
-    gradient_sum_of_squares_ += sum_of_squares(gradients[i], options_.loss_scale);
+    if (counts_gradients_) {
+      gradient_sum_of_squares_ +=
+          sum_of_squares(gradients[i]) / (options_.loss_scale * options_.loss_scale);
+    }
     adam_update(options_.optimizer, t, options_.loss_scale,
                 {.parameters = weights[i],
                  .gradients = gradients[i],

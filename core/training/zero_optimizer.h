@@ -20,9 +20,9 @@ class ZeroOptimizer {
   /// Allocates the states of the rank's owned elements (throws OutOfMemory): with half-type
   /// parameters the fp32 master weights, read from the source, and both moments. References must
   /// outlive the optimizer.
-  ZeroOptimizer(const TrainingOptions& options, const ShardGeometry& geometry,
-                const ModelSpec& model, ParameterStore& parameters, GradientReducer& gradients,
-                ProcessGroup& group, const WeightSource& source);
+  ZeroOptimizer(const Strategy& strategy, const TrainingOptions& options,
+                const ShardGeometry& geometry, const ModelSpec& model, ParameterStore& parameters,
+                GradientReducer& gradients, ProcessGroup& group, const WeightSource& source);
 
   /// One update, t = 1, 2, ...
   void step(std::int64_t t);
@@ -45,6 +45,7 @@ class ZeroOptimizer {
   ParameterStore& parameters_;
   GradientReducer& gradients_;
   ProcessGroup& group_;
+  bool counts_gradients_;
   Buffer master_weights_;
   Buffer first_moment_;
   Buffer second_moment_;

@@ -95,30 +95,25 @@ const Rank& last_rank(const Ranks& ranks, std::size_t step) {
   return *last;
 }
 
-// Mean of the ranks' losses; norm of the averaged gradient, whose elements are either spread over
-// the ranks or, where the optimizer is replicated, on each of them.
-void set_diagnostics(const Strategy& strategy, const Ranks& ranks, std::size_t step,
-                     StepResult& message) {
+// Mean of the ranks' losses; L2 norm of the averaged gradient.
+void set_diagnostics(const Ranks& ranks, std::size_t step, StepResult& message) {
   double loss = 0;
   double squares = 0;
   for (const auto& rank : ranks) {
     const StepDiagnostics& diagnostics = rank->steps()[step].diagnostics;
     loss += diagnostics.local_loss;
-    if (strategy.optimizer == Placement::sharded || rank->rank() == 0) {
-      squares += diagnostics.gradient_sum_of_squares;
-    }
+    squares += diagnostics.gradient_sum_of_squares;
   }
   message.set_loss(loss / static_cast<double>(ranks.size()));
   message.set_grad_norm(std::sqrt(squares));
 }
 
-void add_steps(const Scenario& scenario, const Strategy& strategy, const Ranks& ranks,
-               RunResult& result) {
+void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) {
   for (std::size_t i = 0; i < scenario.training.steps; ++i) {
     StepResult& message = *result.add_steps();
     message.set_step(static_cast<std::int64_t>(i) + 1);
     if (scenario.training.storage == Storage::real) {
-      set_diagnostics(strategy, ranks, i, message);
+      set_diagnostics(ranks, i, message);
     }
     const Rank& last = last_rank(ranks, i);
     message.set_last_rank(last.rank());
@@ -163,7 +158,7 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
                            const Platform& platform, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights) {
   RunResult result = base_result(scenario, strategy, "completed");
-  add_steps(scenario, strategy, ranks, result);
+  add_steps(scenario, ranks, result);
   for (const auto& rank : ranks) {
     add_rank(scenario, strategy, *rank, result);
   }
