@@ -1,0 +1,324 @@
+#include "sim/scenario/reader.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "scenarios/scenario.pb.h"
+#include "sim/scenario/catalogue.h"
+#include "sim/scenario/checks.h"
+#include "sim/scenario/digest.h"
+#include "sim/scenario/text_file.h"
+
+namespace shardscope {
+namespace {
+
+constexpr std::size_t kLongestName = 200;
+constexpr int kMostWidths = 10001;
+constexpr WholeRange kWidths{1, 2147483647};
+constexpr WholeRange kSeeds{0, 9223372036854775807};
+constexpr WholeRange kSteps{1, 1000000};
+constexpr WholeRange kBatches{1, 2147483647};
+constexpr WholeRange kWorldSizes{1, 65536};
+constexpr NumberRange kPositive{0, Bound::exclusive, 1e38, Bound::inclusive};
+constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
+constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
+constexpr NumberRange kEfficiencies{0, Bound::exclusive, 1, Bound::inclusive};
+
+// Sizes beyond these could overflow 64-bit counts of bytes; real ones are far below.
+constexpr double kMostParameters = 1e13;
+constexpr double kMostActivations = 1e15;
+constexpr double kMostUpdates = 1e18;
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+DType dtype_of(const std::string& precision) {
+  if (precision == "BF16") return DType::bf16;
+  if (precision == "FP16") return DType::fp16;
+  return DType::fp32;
+}
+
+// Turns a file's message into a scenario, field by field, reporting what is wrong.
+class Resolver {
+ public:
+  Resolver(MessageText& text, std::filesystem::path folder, std::filesystem::path platforms)
+      : text_(text), folder_(std::move(folder)), platforms_(std::move(platforms)) {}
+
+  Scenario resolve() {
+    resolve_name();
+    resolve_model();
+    resolve_training();
+    resolve_cluster();
+    resolve_strategies();
+    check_batch_divides();
+    check_sizes();
+    const std::string weights_digest = resolve_file("model.weights_file", scenario_.weights_file);
+    const std::string data_digest = resolve_file("data.file", scenario_.data_file);
+    if (!text_.has_faults()) {
+      scenario_.digest = scenario_digest(scenario_, weights_digest, data_digest);
+    }
+    return std::move(scenario_);
+  }
+
+ private:
+  void resolve_name() {
+    scenario_.name = text_.string("name");
+    const bool printable =
+        !find_non_text(scenario_.name) && std::none_of(scenario_.name.begin(), scenario_.name.end(),
+                                                       [](char c) { return c >= 0 && c < 0x20; });
+    if (printable && !scenario_.name.empty() && scenario_.name.size() <= kLongestName) return;
+    text_.refuse("name", "is not allowed", "1 to 200 printable characters");
+  }
+
+  void resolve_model() {
+    resolve_widths();
+    scenario_.model.activation =
+        text_.enumerator("model.activation") == "RELU" ? Activation::relu : Activation::tanh;
+    scenario_.model.loss =
+        text_.enumerator("model.loss") == "MSE" ? Loss::mse : Loss::cross_entropy;
+    scenario_.seed = static_cast<std::uint64_t>(whole("model.seed", kSeeds));
+  }
+
+  void resolve_widths() {
+    const char* path = "model.layers";
+    const int count = text_.count(path);
+    if (count == 0) {
+      text_.report_missing(path, "at least two widths, for example [128, 512, 128]");
+      return;
+    }
+    if (count == 1) text_.refuse(path, "is a single width", "at least two, input and output");
+    if (count > kMostWidths) {
+      text_.refuse(path, "and " + std::to_string(count - 1) + " more are too many widths",
+                   "at most " + std::to_string(kMostWidths));
+      return;
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto width = check_whole(text_, path, kWidths, i);
+      scenario_.model.widths.push_back(static_cast<std::size_t>(width.value_or(1)));
+    }
+  }
+
+  void resolve_training() {
+    TrainingOptions& training = scenario_.training;
+    training.steps = static_cast<std::size_t>(whole("training.steps", kSteps));
+    training.global_batch = static_cast<std::size_t>(whole("training.global_batch", kBatches));
+    training.precision = dtype_of(text_.enumerator("training.precision"));
+    training.reduce_precision = text_.has("training.reduce_precision")
+                                    ? dtype_of(text_.enumerator("training.reduce_precision"))
+                                    : training.precision;
+    training.loss_scale = number("training.loss_scale", kPositive);
+    training.storage =
+        text_.enumerator("training.arithmetic") == "REAL" ? Storage::real : Storage::shape_only;
+    AdamOptions& optimizer = training.optimizer;
+    optimizer.variant = text_.enumerator("training.optimizer.name") == "ADAM"
+                            ? AdamOptions::Variant::adam
+                            : AdamOptions::Variant::adamw;
+    optimizer.learning_rate = number("training.optimizer.learning_rate", kPositive);
+    optimizer.beta1 = number("training.optimizer.beta1", kDecays);
+    optimizer.beta2 = number("training.optimizer.beta2", kDecays);
+    optimizer.epsilon = number("training.optimizer.epsilon", kPositive);
+    optimizer.weight_decay = number("training.optimizer.weight_decay", kNotNegative);
+  }
+
+  void resolve_cluster() {
+    if (text_.has("cluster.world_size")) {
+      scenario_.world_size = static_cast<int>(whole("cluster.world_size", kWorldSizes));
+    } else {
+      text_.report_missing("cluster.world_size", "a number of ranks, for example 8");
+    }
+    resolve_device();
+    LinkSpec& link = scenario_.link;
+    link.bandwidth_bytes_per_s =
+        required_quantity("cluster.link.bandwidth", Dimension::rate, Zero::refused);
+    link.latency_s = required_quantity("cluster.link.latency", Dimension::time, Zero::allowed);
+  }
+
+  void resolve_device() {
+    DeviceSpec& device = scenario_.device;
+    const bool has_preset = text_.has("cluster.device.preset");
+    if (has_preset) apply_preset();
+    const auto is_given = [&](const std::string& path, Dimension dimension) {
+      if (text_.has(path)) return true;
+      if (!has_preset) text_.report_missing(path, describe(dimension) + ", or a device preset");
+      return false;
+    };
+    if (is_given("cluster.device.memory", Dimension::size)) {
+      device.memory_bytes = check_bytes(text_, "cluster.device.memory").value_or(0);
+    }
+    if (is_given("cluster.device.peak_flops", Dimension::speed)) {
+      device.peak_flops_per_s =
+          quantity("cluster.device.peak_flops", Dimension::speed, Zero::refused);
+    }
+    if (is_given("cluster.device.memory_bandwidth", Dimension::rate)) {
+      device.memory_bandwidth_bytes_per_s =
+          quantity("cluster.device.memory_bandwidth", Dimension::rate, Zero::refused);
+    }
+    if (text_.has("cluster.device.compute_efficiency")) {
+      device.compute_efficiency = number("cluster.device.compute_efficiency", kEfficiencies);
+    }
+    if (text_.has("cluster.device.memory_efficiency")) {
+      device.memory_efficiency = number("cluster.device.memory_efficiency", kEfficiencies);
+    }
+    if (text_.has("cluster.device.launch_overhead")) {
+      device.launch_overhead_s =
+          quantity("cluster.device.launch_overhead", Dimension::time, Zero::allowed);
+    }
+  }
+
+  void apply_preset() {
+    const char* path = "cluster.device.preset";
+    const std::string name = text_.string(path);
+    const std::vector<std::string> names = device_preset_names(platforms_);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string allowed =
+          names.empty() ? "no presets found in " + platforms_.string() : one_of(names);
+      text_.refuse(path, "is not in the catalogue", allowed, nearest_name(name, names));
+      return;
+    }
+    std::vector<Fault> faults;
+    const std::optional<DevicePreset> preset = read_device_preset(platforms_, name, faults);
+    if (!preset) {
+      for (const Fault& fault : faults) text_.refuse(path, "is wrong: " + format_fault(fault), {});
+      return;
+    }
+    scenario_.device = {name,
+                        preset->memory_bytes,
+                        preset->peak_flops_per_s(scenario_.training.precision),
+                        preset->memory_bandwidth_bytes_per_s,
+                        preset->compute_efficiency,
+                        preset->memory_efficiency,
+                        preset->launch_overhead_s};
+  }
+
+  void resolve_strategies() {
+    const char* path = "strategies";
+    if (text_.is_refused(path)) return;
+    const int count = text_.count(path);
+    if (count == 0) scenario_.strategies = all_strategies();
+    for (int i = 0; i < count; ++i) {
+      const Strategy& strategy = *find_strategy(text_.enumerator(path, i));
+      const bool listed =
+          std::any_of(scenario_.strategies.begin(), scenario_.strategies.end(),
+                      [&](const Strategy& other) { return other.name == strategy.name; });
+      if (listed) {
+        text_.refuse(path, "is listed twice", "each strategy once", {}, i);
+      } else {
+        scenario_.strategies.push_back(strategy);
+      }
+    }
+  }
+
+  void check_batch_divides() {
+    const char* path = "training.global_batch";
+    if (text_.is_refused(path) || text_.is_refused("cluster.world_size")) return;
+    const std::size_t batch = scenario_.training.global_batch;
+    const auto ranks = static_cast<std::size_t>(scenario_.world_size);
+    if (batch % ranks == 0) return;
+    const std::size_t below = batch / ranks * ranks;
+    const std::string nearest =
+        below == 0 ? std::to_string(ranks)
+                   : std::to_string(below) + " or " + std::to_string(below + ranks);
+    const std::string value = text_.has(path) ? "" : std::to_string(batch) + ", the default, ";
+    text_.refuse(path, value + "is not allowed",
+                 "a multiple of cluster.world_size (" + std::to_string(ranks) + "): " + nearest);
+  }
+
+  void check_sizes() {
+    if (text_.is_refused("model.layers")) return;
+    const std::vector<std::size_t>& widths = scenario_.model.widths;
+    double parameters = 0;
+    double width_sum = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const auto width = static_cast<double>(widths[i]);
+      if (i > 0) parameters += (static_cast<double>(widths[i - 1]) + 1) * width;
+      width_sum += width;
+    }
+    if (parameters > kMostParameters) {
+      text_.refuse("model.layers", "and the other widths give too large a model",
+                   "at most 1e13 parameters, not " + short_number(parameters));
+      return;
+    }
+    const double activations = width_sum * static_cast<double>(scenario_.training.global_batch);
+    if (activations > kMostActivations && !text_.is_refused("training.global_batch")) {
+      text_.refuse("training.global_batch", "rows of this model are too many",
+                   "at most 1e15 activations in all, not " + short_number(activations));
+    }
+    const double updates =
+        parameters * scenario_.world_size * static_cast<double>(scenario_.training.steps);
+    if (updates > kMostUpdates && !text_.is_refused("training.steps")) {
+      text_.refuse("training.steps", "steps of this model are too many",
+                   "parameters x ranks x steps of at most 1e18, not " + short_number(updates));
+    }
+  }
+
+  // Makes the path absolute and gives the digest of the file's bytes.
+  std::string resolve_file(const char* path, std::optional<std::string>& resolved) {
+    if (!text_.has(path)) return {};
+    std::error_code error;
+    const std::filesystem::path given = text_.string(path);
+    const std::filesystem::path base =
+        text_.is_overridden(path) ? std::filesystem::current_path(error) : folder_;
+    const std::filesystem::path absolute = (base / given).lexically_normal();
+    resolved = absolute.string();
+    const auto refuse = [&](const std::string& problem) {
+      text_.refuse(path, problem, "a safetensors file; looked for " + absolute.string());
+      return std::string();
+    };
+    if (given.empty()) return refuse("is empty");
+    if (std::filesystem::is_directory(absolute, error)) return refuse("is a directory");
+    if (!std::filesystem::exists(absolute, error)) return refuse("does not exist");
+    const std::optional<std::string> digest = file_digest(absolute);
+    return digest ? *digest : refuse("cannot be read");
+  }
+
+  // Values of faulty fields are never used; 1 keeps what follows well defined.
+  std::int64_t whole(const char* path, WholeRange range) {
+    return check_whole(text_, path, range).value_or(1);
+  }
+  double number(const char* path, NumberRange range) {
+    return check_number(text_, path, range).value_or(1);
+  }
+  double quantity(const char* path, Dimension dimension, Zero zero) {
+    return check_quantity(text_, path, dimension, zero).value_or(1);
+  }
+  double required_quantity(const char* path, Dimension dimension, Zero zero) {
+    if (text_.has(path)) return quantity(path, dimension, zero);
+    text_.report_missing(path, describe(dimension));
+    return 1;
+  }
+
+  MessageText& text_;
+  std::filesystem::path folder_;
+  std::filesystem::path platforms_;
+  Scenario scenario_;
+};
+
+}  // namespace
+
+std::optional<Scenario> read_scenario(const std::string& path,
+                                      const std::vector<Override>& overrides,
+                                      const std::filesystem::path& platforms,
+                                      std::vector<Fault>& faults) {
+  std::optional<std::string> contents = read_text_file(path, faults);
+  if (!contents) return std::nullopt;
+  if (contents->find_first_not_of(" \t\r\n") == std::string::npos) {
+    faults.push_back({path, {}, "is empty", "a scenario; shardscope init FILE writes one", {}});
+    return std::nullopt;
+  }
+  schema::Scenario message;
+  MessageText text(path, std::move(*contents), overrides, message);
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  Scenario scenario = Resolver(text, folder, platforms).resolve();
+  if (!text.has_faults()) return scenario;
+  const std::vector<Fault> found = text.faults();
+  faults.insert(faults.end(), found.begin(), found.end());
+  return std::nullopt;
+}
+
+}  // namespace shardscope
