@@ -1,0 +1,112 @@
+// The command line: options and their help. What the commands do is in commands.cpp.
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "sim/cli/commands.h"
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  shardscope init my.textproto                      a commented scenario to start from
+  shardscope check my.textproto                     every fault of a file at once
+  shardscope run my.textproto                       train it and print the report
+  shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --quiet
+  shardscope run my.textproto --strategy DDP,ZERO3 --json result.json
+  shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+
+Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
+2 a fault in a file, an argument or an output.)";
+
+using shardscope::CheckArguments;
+using shardscope::MemoryArguments;
+using shardscope::RunArguments;
+
+void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
+  CLI::App* command = app.add_subcommand("run", "Train a scenario on its simulated cluster");
+  command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
+      ->required()
+      ->type_name("SCENARIO");
+  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
+      ->type_name("A,B");
+  command->add_option("--json", arguments.json, "Write the report as JSON; - is standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--save-weights", arguments.save_weights,
+                   "Write the final fp32 weights to DIR/<STRATEGY>.safetensors")
+      ->type_name("DIR");
+  command
+      ->add_option("--threads", arguments.threads,
+                   "Host threads for the ranks' arithmetic; no result depends on it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_flag("--quiet", arguments.quiet, "Print the summary alone");
+  command->callback([&] { exit_code = run_command(arguments); });
+}
+
+void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("memory", "Table of formulas: model states per rank and strategy");
+  command->add_option("--parameters", arguments.parameters, "Parameter counts, e.g. 7.5e9,128e9")
+      ->required()
+      ->type_name("P,...");
+  command->add_option("--world-size", arguments.world_sizes, "Numbers of ranks, e.g. 1,4,64")
+      ->required()
+      ->type_name("N,...");
+  arguments.precision = "bf16";
+  command->add_option("--precision", arguments.precision, "fp32, bf16 or fp16")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command->add_option("--json", arguments.json, "Write the table as JSON; - is standard output")
+      ->type_name("FILE");
+  command->callback([&] { exit_code = memory_command(arguments); });
+}
+
+void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
+  CLI::App* command = app.add_subcommand("check", "Read scenarios and report every fault");
+  command->add_option("scenario", arguments.scenarios, "Scenario files")
+      ->required()
+      ->type_name("SCENARIO...");
+  command->add_option("--set", arguments.set, "Override a field in each")
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->callback([&] { exit_code = check_command(arguments); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Shardscope trains a model for real on a simulated cluster and shows what each\n"
+      "data-parallel strategy costs: loss, memory, bytes on the wire, time.");
+  app.name("shardscope");
+  app.footer(kExamples);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "shardscope " SHARDSCOPE_VERSION);
+
+  int exit_code = 0;
+  RunArguments run;
+  MemoryArguments memory;
+  CheckArguments check;
+  std::string init_path;
+  add_run(app, run, exit_code);
+  add_memory(app, memory, exit_code);
+  add_check(app, check, exit_code);
+  CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");
+  init->add_option("file", init_path, "The new file")->required()->type_name("FILE");
+  init->callback([&] { exit_code = shardscope::init_command(init_path); });
+  app.add_subcommand("schema", "Print the schema of scenario files, with every field documented")
+      ->callback([&] { exit_code = shardscope::schema_command(); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_code;
+}

@@ -1,0 +1,127 @@
+#include "sim/report/answer.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/files/printable.h"
+#include "sim/report/format.h"
+#include "sim/result/result.pb.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+namespace {
+
+/// Strategies within this share of the best are named with it.
+constexpr double kTie = 1e-6;
+
+/// A completed run, by one figure that is to be small.
+struct Contender {
+  std::string strategy;
+  double figure;
+};
+
+std::vector<Contender> best_of(const std::vector<Contender>& contenders) {
+  const auto best =
+      std::min_element(contenders.begin(), contenders.end(),
+                       [](const auto& a, const auto& b) { return a.figure < b.figure; });
+  std::vector<Contender> winners;
+  for (const Contender& contender : contenders) {
+    if (contender.figure <= best->figure * (1 + kTie)) {
+      winners.push_back(contender);
+    }
+  }
+  return winners;
+}
+
+std::string names_of(const std::vector<Contender>& contenders) {
+  std::vector<std::string> names;
+  for (const Contender& contender : contenders) {
+    names.push_back(contender.strategy);
+  }
+  return listed(names);
+}
+
+/// ", 34 % less than DDP (12 ms)": against the worst, if it is worse by a percent.
+std::string advantage(const std::vector<Contender>& contenders, double best,
+                      std::string (*format)(double)) {
+  const auto worst =
+      std::max_element(contenders.begin(), contenders.end(),
+                       [](const auto& a, const auto& b) { return a.figure < b.figure; });
+  const double saved = 1 - best / worst->figure;
+  if (!(saved >= 0.01)) {
+    return "";
+  }
+  return ", " + format_percent(saved) + " less than " + worst->strategy + " (" +
+         format(worst->figure) + ")";
+}
+
+std::string fastest_sentence(const std::vector<Contender>& times) {
+  const std::vector<Contender> winners = best_of(times);
+  const double best = winners.front().figure;
+  return names_of(winners) + (winners.size() == 1 ? " is fastest with " : " are fastest with ") +
+         format_seconds(best) + " a step" + advantage(times, best, format_seconds) + ".";
+}
+
+std::string smallest_sentence(const std::vector<Contender>& peaks) {
+  const std::vector<Contender> winners = best_of(peaks);
+  const double best = winners.front().figure;
+  return names_of(winners) + (winners.size() == 1 ? " needs" : " need") + " least memory with " +
+         format_bytes(best) + " per rank at peak" + advantage(peaks, best, format_bytes) + ".";
+}
+
+std::string only_sentence(const RunResult& run, const RunSummary& summary) {
+  return printable(run.strategy()) + " takes " + format_seconds(summary.mean.wall_s) + " a step, " +
+         format_percent(summary.mean.exposed_s / summary.mean.wall_s) +
+         " of it waiting for communication, and " +
+         format_bytes(static_cast<double>(summary.memory.peak_total)) + " per rank at peak.";
+}
+
+/// A category as prose: without underscores.
+std::string words_of(std::string category) {
+  std::replace(category.begin(), category.end(), '_', ' ');
+  return printable(category);
+}
+
+}  // namespace
+
+std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunResult>& runs,
+                                const std::vector<RunSummary>& summaries) {
+  std::vector<Contender> times;
+  std::vector<Contender> peaks;
+  std::size_t last_completed = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (summaries[i].completed) {
+      const std::string strategy = printable(runs[i].strategy());
+      times.push_back({strategy, summaries[i].mean.wall_s});
+      peaks.push_back({strategy, static_cast<double>(summaries[i].memory.peak_total)});
+      last_completed = i;
+    }
+  }
+  const std::string title = printable(scenario.name) + ": ";
+  if (times.size() > 1) {
+    return {title + fastest_sentence(times), smallest_sentence(peaks)};
+  }
+  if (times.size() == 1) {
+    return {title + only_sentence(runs[last_completed], summaries[last_completed])};
+  }
+  return {title + "no strategy completed."};
+}
+
+std::string mishap(const Scenario& scenario, const RunResult& run) {
+  const std::string strategy = printable(run.strategy());
+  if (run.outcome() != "out_of_memory") {
+    return strategy + " failed: " + printable(run.failure());
+  }
+  const OutOfMemoryResult& result = run.out_of_memory();
+  const std::string when =
+      result.step() == 0 ? "before the first step" : "in step " + std::to_string(result.step());
+  const std::string where = result.layer().empty() ? "" : " of " + printable(result.layer());
+  return strategy + " ran out of memory: rank " + std::to_string(result.rank()) + ", " + when +
+         " (" + printable(result.phase()) + "), wanted " +
+         format_bytes(static_cast<double>(result.wanted_bytes())) + " for " +
+         words_of(result.category()) + where + "; " +
+         format_bytes(static_cast<double>(result.free_bytes())) + " of " +
+         format_bytes(static_cast<double>(scenario.device.memory_bytes)) + " were free.";
+}
+
+}  // namespace shardscope

@@ -1,0 +1,22 @@
+// What the results say in plain sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/summary.h"
+
+namespace shardscope {
+
+struct Scenario;
+class RunResult;
+
+/// Which completed strategy is fastest and which needs least memory, with their figures: one or two
+/// sentences. `summaries` are those of the runs, in their order.
+std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunResult>& runs,
+                                const std::vector<RunSummary>& summaries);
+
+/// What happened to a run that did not complete: who wanted what when, and how much was free.
+std::string mishap(const Scenario& scenario, const RunResult& run);
+
+}  // namespace shardscope

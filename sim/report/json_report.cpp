@@ -1,0 +1,289 @@
+#include "sim/report/json_report.h"
+
+#include <json/json.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "core/tensor/ledger.h"
+#include "sim/report/limits.h"
+#include "sim/result/result.pb.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+namespace {
+
+/// Writes the outer structure piece by piece, so that a report of many ranks never exists as a tree
+/// of values; what it puts on one line is made by JsonCpp.
+class JsonWriter {
+ public:
+  JsonWriter() {
+    Json::StreamWriterBuilder builder;
+    builder["indentation"] = "";
+    builder["precision"] = 17;
+    builder["precisionType"] = "significant";
+    writer_.reset(builder.newStreamWriter());
+  }
+
+  void begin_object() { begin('{'); }
+  void begin_object(std::string_view key) { begin_member(key, '{'); }
+  void begin_array(std::string_view key) { begin_member(key, '['); }
+  void end_object() { end('}'); }
+  void end_array() { end(']'); }
+
+  void member(std::string_view key, const Json::Value& value) {
+    next_line(key);
+    writer_->write(value, &out_);
+  }
+
+  void element(const Json::Value& value) {
+    next_line();
+    writer_->write(value, &out_);
+  }
+
+  std::string text() { return std::move(out_).str() + "\n"; }
+
+ private:
+  void next_line() {
+    if (depth_ > 0) {
+      out_ << (first_ ? "\n" : ",\n") << std::string(2 * depth_, ' ');
+    }
+    first_ = false;
+  }
+
+  void next_line(std::string_view key) {
+    next_line();
+    out_ << '"' << key << "\": ";
+  }
+
+  void begin(char bracket) {
+    next_line();
+    open(bracket);
+  }
+
+  void begin_member(std::string_view key, char bracket) {
+    next_line(key);
+    open(bracket);
+  }
+
+  void open(char bracket) {
+    out_ << bracket;
+    ++depth_;
+    first_ = true;
+  }
+
+  void end(char bracket) {
+    --depth_;
+    if (!first_) {
+      out_ << '\n' << std::string(2 * depth_, ' ');
+    }
+    out_ << bracket;
+    first_ = false;
+  }
+
+  std::unique_ptr<Json::StreamWriter> writer_;
+  std::ostringstream out_;
+  std::size_t depth_ = 0;
+  bool first_ = true;
+};
+
+Json::Value integer(std::uint64_t value) { return Json::UInt64{value}; }
+
+/// JsonCpp writes infinity as 1e+9999, which some readers refuse.
+Json::Value number(double value) {
+  return std::isfinite(value) ? Json::Value(value) : Json::Value();
+}
+
+Json::Value text(std::string_view value) { return std::string(value); }
+
+Json::Value time_value(const TimeSplit& time) {
+  Json::Value value;
+  value["wall_s"] = number(time.wall_s());
+  value["forward_s"] = number(time.forward_s());
+  value["backward_s"] = number(time.backward_s());
+  value["optimizer_s"] = number(time.optimizer_s());
+  value["exposed_communication_s"] = number(time.exposed_communication_s());
+  value["busy_communication_s"] = number(time.busy_communication_s());
+  value["exposed_forward_s"] = number(time.exposed_forward_s());
+  value["exposed_backward_s"] = number(time.exposed_backward_s());
+  value["exposed_optimizer_s"] = number(time.exposed_optimizer_s());
+  return value;
+}
+
+/// The first `count` categories.
+Json::Value memory_value(const MemoryByCategory& memory, std::size_t count) {
+  Json::Value value(Json::objectValue);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool given = i < static_cast<std::size_t>(memory.bytes_size());
+    value[std::string(kCategoryNames[i])] = integer(given ? memory.bytes(static_cast<int>(i)) : 0);
+  }
+  return value;
+}
+
+Json::Value rank_memory_value(const RankResult& rank) {
+  Json::Value value;
+  value["peak_bytes"] = memory_value(rank.peak(), kCategoryCount);
+  value["peak_bytes"]["total"] = integer(rank.peak().total());
+  value["state_bytes"] = memory_value(rank.state(), kStateCategoryCount);
+  value["predicted_state_bytes"] = memory_value(rank.predicted_state(), kStateCategoryCount);
+  return value;
+}
+
+Json::Value step_value(const StepResult& step) {
+  Json::Value value;
+  value["step"] = Json::Int64{step.step()};
+  if (step.has_loss()) {
+    value["loss"] = number(step.loss());
+  }
+  if (step.has_grad_norm()) {
+    value["grad_norm"] = number(step.grad_norm());
+  }
+  value["time"] = time_value(step.time());
+  value["time"]["last_rank"] = step.last_rank();
+  return value;
+}
+
+Json::Value rank_step_value(const RankStep& step) {
+  Json::Value value;
+  value["time"] = time_value(step.time());
+  value["sent_bytes"] = integer(step.sent_bytes());
+  value["received_bytes"] = integer(step.received_bytes());
+  value["predicted_sent_bytes"] = integer(step.predicted_sent_bytes());
+  return value;
+}
+
+Json::Value out_of_memory_value(const OutOfMemoryResult& result) {
+  Json::Value value;
+  value["rank"] = result.rank();
+  value["step"] = Json::Int64{result.step()};
+  value["phase"] = result.phase();
+  value["layer"] = result.layer();
+  value["category"] = result.category();
+  value["wanted_bytes"] = integer(result.wanted_bytes());
+  value["free_bytes"] = integer(result.free_bytes());
+  return value;
+}
+
+Json::Value network_value(const LinkSpec& link) {
+  Json::Value value;
+  value["topology"] = "star";
+  value["links"] = "one per rank, full duplex";
+  value["link_bandwidth_bytes_per_s"] = number(link.bandwidth_bytes_per_s);
+  value["link_latency_s"] = number(link.latency_s);
+  value["path_links"] = 2;
+  value["path_latency_s"] = number(2 * link.latency_s);
+  value["sharing"] = "max-min fair";
+  value["protocol_overhead"] = "none";
+  return value;
+}
+
+Json::Value device_value(const DeviceSpec& device) {
+  Json::Value value;
+  value["preset"] = device.preset;
+  value["memory_bytes"] = integer(device.memory_bytes);
+  value["peak_flops_per_s"] = number(device.peak_flops_per_s);
+  value["memory_bandwidth_bytes_per_s"] = number(device.memory_bandwidth_bytes_per_s);
+  value["compute_efficiency"] = number(device.compute_efficiency);
+  value["memory_efficiency"] = number(device.memory_efficiency);
+  value["launch_overhead_s"] = number(device.launch_overhead_s);
+  return value;
+}
+
+void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportContext& context) {
+  Json::Value settings(Json::objectValue);
+  for (const auto& [name, value] : context.simgrid_settings) {
+    settings[name] = value;
+  }
+  const TrainingOptions& training = scenario.training;
+  json.begin_object("assumptions");
+  json.member("network", network_value(scenario.link));
+  json.member("simgrid", settings);
+  json.member("device", device_value(scenario.device));
+  json.member("compute_time",
+              "max(flops / (peak_flops x compute_efficiency), bytes / (memory_bandwidth x "
+              "memory_efficiency)) + launch_overhead");
+  json.member("algorithm", "RING");
+  json.member("arithmetic", training.storage == Storage::real ? "REAL" : "NONE");
+  json.member("precision", text(name(training.precision)));
+  json.member("reduce_precision", text(name(training.reduce_precision)));
+  json.end_object();
+}
+
+void write_limiting_factor(JsonWriter& json, const RunResult& run) {
+  const LimitSummary limits = summarize_limits(run);
+  if (limits.largest() == nullptr) {
+    return;
+  }
+  Json::Value value;
+  value["name"] = text(limits.largest()->name);
+  for (const LimitShare& share : limits.shares) {
+    value["shares"][std::string(share.name)] = number(share.share);
+  }
+  json.member("limiting_factor", value);
+}
+
+void write_rank(JsonWriter& json, const RankResult& rank) {
+  json.begin_object();
+  json.member("rank", rank.rank());
+  json.member("memory", rank_memory_value(rank));
+  json.begin_array("steps");
+  for (const RankStep& step : rank.steps()) {
+    json.element(rank_step_value(step));
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void write_run(JsonWriter& json, const RunResult& run) {
+  json.begin_object();
+  json.member("strategy", run.strategy());
+  json.member("world_size", run.world_size());
+  json.member("parameters", integer(run.parameters()));
+  json.member("outcome", run.outcome());
+  if (run.has_weights_digest()) {
+    json.member("weights_digest", run.weights_digest());
+  }
+  if (run.has_out_of_memory()) {
+    json.member("out_of_memory", out_of_memory_value(run.out_of_memory()));
+  }
+  if (run.has_failure()) {
+    json.member("failure", run.failure());
+  }
+  write_limiting_factor(json, run);
+  json.begin_array("steps");
+  for (const StepResult& step : run.steps()) {
+    json.element(step_value(step));
+  }
+  json.end_array();
+  json.begin_array("ranks");
+  for (const RankResult& rank : run.ranks()) {
+    write_rank(json, rank);
+  }
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+std::string json_report(const Scenario& scenario, const std::vector<RunResult>& runs,
+                        const ReportContext& context) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("shardscope", context.version);
+  json.member("scenario", scenario.name);
+  json.member("digest", scenario.digest);
+  write_assumptions(json, scenario, context);
+  json.begin_array("runs");
+  for (const RunResult& run : runs) {
+    write_run(json, run);
+  }
+  json.end_array();
+  json.end_object();
+  return json.text();
+}
+
+}  // namespace shardscope

@@ -1,0 +1,59 @@
+// A run in the few figures that its text report compares.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/tensor/ledger.h"
+
+namespace shardscope {
+
+class RunResult;
+
+/// Seconds of a step, or their mean over steps.
+struct StepTime {
+  double wall_s = 0;
+  double forward_s = 0;
+  double backward_s = 0;
+  double optimizer_s = 0;
+  double exposed_s = 0;  ///< Compute waiting for communication.
+  double busy_s = 0;     ///< Communication in flight, hidden or not.
+};
+
+/// Memory of the rank whose peak is highest, the lowest rank on a tie.
+struct FullestRank {
+  int rank = 0;
+  CategoryBytes peak{};
+  CategoryBytes state{};            ///< The state categories; held when the run ended.
+  CategoryBytes predicted_state{};  ///< Of the same rank.
+  std::uint64_t peak_total = 0;
+};
+
+/// Bytes of one step: the last one, for all steps of a run are alike.
+struct WireBytes {
+  std::uint64_t sent = 0;  ///< By the rank that sends most.
+  std::uint64_t predicted_sent = 0;
+  std::uint64_t received = 0;  ///< By the rank that receives most.
+  std::uint64_t all_ranks_sent = 0;
+};
+
+struct RunSummary {
+  bool completed = false;
+  StepTime mean;  ///< Over steps 2, 3, ...; of step 1 if it is the only one.
+  FullestRank memory;
+  WireBytes wire;
+
+  /// The first rank (and step) whose bytes differ from the formula: "rank 3: gradients 16 B, ..."
+  std::optional<std::string> state_difference;
+  std::optional<std::string> wire_difference;
+};
+
+RunSummary summarize(const RunResult& run);
+
+/// The sum of the state categories.
+std::uint64_t state_total(const CategoryBytes& bytes);
+
+}  // namespace shardscope
