@@ -270,8 +270,10 @@ class Resolver {
       return std::string();
     };
     if (given.empty()) return refuse("is empty");
+    if (find_non_text(given.native())) return refuse("is not text");
     if (std::filesystem::is_directory(absolute, error)) return refuse("is a directory");
     if (!std::filesystem::exists(absolute, error)) return refuse("does not exist");
+    if (!std::filesystem::is_regular_file(absolute, error)) return refuse("is not a regular file");
     const std::optional<std::string> digest = file_digest(absolute);
     return digest ? *digest : refuse("cannot be read");
   }
