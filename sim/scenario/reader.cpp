@@ -269,8 +269,11 @@ class Resolver {
       text_.refuse(path, problem, "a safetensors file; looked for " + absolute.string());
       return std::string();
     };
+    if (find_non_text(given.native())) {
+      text_.refuse(path, "is not text", "a path");
+      return {};
+    }
     if (given.empty()) return refuse("is empty");
-    if (find_non_text(given.native())) return refuse("is not text");
     if (std::filesystem::is_directory(absolute, error)) return refuse("is a directory");
     if (!std::filesystem::exists(absolute, error)) return refuse("does not exist");
     if (!std::filesystem::is_regular_file(absolute, error)) return refuse("is not a regular file");
