@@ -60,6 +60,7 @@ std::string lower(std::string text) {
 
 std::vector<std::string> field_names(const Descriptor& type) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(type.field_count()));
   for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
   return names;
 }
@@ -67,6 +68,7 @@ std::vector<std::string> field_names(const Descriptor& type) {
 std::vector<std::string> enumerator_names(const FieldDescriptor& field) {
   std::vector<std::string> names;
   const auto* type = field.enum_type();
+  names.reserve(static_cast<std::size_t>(type->value_count()));
   for (int i = 0; i < type->value_count(); ++i) names.push_back(type->value(i)->name());
   return names;
 }
@@ -186,7 +188,7 @@ Fault unknown_field(const std::string& parent_path, const std::string& name,
 
 }  // namespace
 
-MessageText::MessageText(std::string file, std::string text, std::vector<Override> overrides,
+MessageText::MessageText(std::string file, std::string text, const std::vector<Override>& overrides,
                          Message& message)
     : message_(message) {
   parts_.push_back({std::move(file), false, {}, std::move(text), {}, {}});
@@ -198,12 +200,12 @@ MessageText::MessageText(std::string file, std::string text, std::vector<Overrid
 // ---- Overrides ----
 
 void MessageText::read_overrides(const std::vector<Override>& overrides) {
-  for (const Override& override_ : overrides) {
+  for (const Override& replacement : overrides) {
     Part part;
-    part.name = shown(override_.argument);
+    part.name = shown(replacement.argument);
     part.is_argument = true;
     parts_.push_back(part);
-    if (read_override(override_, part)) {
+    if (read_override(replacement, part)) {
       parts_.back() = std::move(part);
     }
   }
@@ -211,9 +213,9 @@ void MessageText::read_overrides(const std::vector<Override>& overrides) {
 }
 
 // Wraps the value into the blocks of its field: a.b=V becomes "a {\nb: V\n}\n".
-bool MessageText::read_override(const Override& override_, Part& part) {
+bool MessageText::read_override(const Override& replacement, Part& part) {
   const std::size_t index = parts_.size() - 1;
-  const std::string& assignment = override_.assignment;
+  const std::string& assignment = replacement.assignment;
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || find_non_text(assignment)) {
     add(index, {}, {{}, {}, "is not FIELD=VALUE", "for example training.steps=5", {}});
@@ -271,10 +273,10 @@ void MessageText::drop_replaced_overrides() {
 
 void MessageText::merge_override(std::size_t index) {
   if (parts_[index].path.empty()) return;
-  const std::unique_ptr<Message> replacement(message_.New());
-  parse(index, *replacement);
+  const std::unique_ptr<Message> changes(message_.New());
+  parse(index, *changes);
   clear_field(message_, parts_[index].path);
-  message_.MergeFrom(*replacement);
+  message_.MergeFrom(*changes);
 }
 
 // Guards against values that close their block: "5 } cluster { world_size: 3".

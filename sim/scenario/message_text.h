@@ -32,7 +32,7 @@ class MessageText {
   /// Parses `text`, the contents of `file`, into `message` (which must outlive this) and applies
   /// the overrides in order, the last of a field winning. Faults: unknown and repeated fields, and
   /// values of a wrong type, all together; and the first error of syntax with those before it.
-  MessageText(std::string file, std::string text, std::vector<Override> overrides,
+  MessageText(std::string file, std::string text, const std::vector<Override>& overrides,
               google::protobuf::Message& message);
 
   /// Whether a field is set; otherwise the following give its default.
@@ -87,7 +87,7 @@ class MessageText {
   };
 
   void read_overrides(const std::vector<Override>& overrides);
-  bool read_override(const Override& override_, Part& part);
+  bool read_override(const Override& replacement, Part& part);
   std::vector<const google::protobuf::FieldDescriptor*> find_fields(std::size_t index,
                                                                     const std::string& path);
   void drop_replaced_overrides();

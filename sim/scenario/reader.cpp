@@ -269,9 +269,14 @@ class Resolver {
       text_.refuse(path, problem, "a safetensors file; looked for " + absolute.string());
       return std::string();
     };
+    if (find_non_text(given.native())) {
+      text_.refuse(path, "is not text", "a path");
+      return {};
+    }
     if (given.empty()) return refuse("is empty");
     if (std::filesystem::is_directory(absolute, error)) return refuse("is a directory");
     if (!std::filesystem::exists(absolute, error)) return refuse("does not exist");
+    if (!std::filesystem::is_regular_file(absolute, error)) return refuse("is not a regular file");
     const std::optional<std::string> digest = file_digest(absolute);
     return digest ? *digest : refuse("cannot be read");
   }

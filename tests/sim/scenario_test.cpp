@@ -308,6 +308,10 @@ TEST_F(ScenarioTest, PathsAreRelativeToTheFileOrToTheCurrentDirectory) {
   EXPECT_EQ(faults_of(kGood + "data { file: \"data\" }\n"),
             "x.textproto:13:14: data.file: \"data\" is a directory; a safetensors file; looked for "
             "data\n");
+  EXPECT_NE(faults_of(kGood, {"data.file=/dev/zero"}).find("\"/dev/zero\" is not a regular file"),
+            std::string::npos);
+  EXPECT_NE(faults_of(kGood, {"data.file=\"x.textproto\\000y\""}).find("is not text"),
+            std::string::npos);
   EXPECT_EQ(faults_of(kGood, {"model.weights_file="}).find("--set model.weights_file=: "), 0U);
 }
 
