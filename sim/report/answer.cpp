@@ -116,8 +116,8 @@ std::string mishap(const Scenario& scenario, const RunResult& run) {
   const std::string when =
       result.step() == 0 ? "before the first step" : "in step " + std::to_string(result.step());
   const std::string where = result.layer().empty() ? "" : " of " + printable(result.layer());
-  return strategy + " ran out of memory: rank " + std::to_string(result.rank()) + ", " + when +
-         " (" + printable(result.phase()) + "), wanted " +
+  return strategy + " ran out of memory: rank " + std::to_string(result.rank()) + " " + when +
+         " (" + printable(result.phase()) + ") wanted " +
          format_bytes(static_cast<double>(result.wanted_bytes())) + " for " +
          words_of(result.category()) + where + "; " +
          format_bytes(static_cast<double>(result.free_bytes())) + " of " +

@@ -162,14 +162,17 @@ class TextReport {
       largest = std::max({largest, predicted, peak});
     }
     const Unit unit = byte_unit(largest);
-    std::vector<Pairs> columns;
-    for (const RunSummary& summary : summaries_) {
-      columns.push_back(memory_column(summary, unit));
-    }
     Table table;
     table.add_column("", Align::left);
-    for (const RunResult& run : runs_) {
-      table.add_column(strategy(run), Align::right);
+    std::vector<Pairs> columns;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (runs_[i].ranks_size() > 0) {
+        table.add_column(strategy(runs_[i]), Align::right);
+        columns.push_back(memory_column(summaries_[i], unit));
+      }
+    }
+    if (columns.empty()) {
+      return;
     }
     const std::vector<std::string> rows = memory_rows();
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -213,7 +216,7 @@ class TextReport {
   }
 
   std::string memory_notes() const {
-    return agreement("Model states", &RunSummary::state_difference) + " Each device has " +
+    return agreement("Model states", &RunSummary::state_difference) + "Each device has " +
            format_bytes(static_cast<double>(scenario_.device.memory_bytes)) +
            "; 1 MB = 1e6 B. Gathered: parameters gathered for a layer; buckets: communication "
            "buckets. Peaks of categories need not coincide.";
@@ -376,17 +379,18 @@ class TextReport {
     }
   }
 
-  /// "Model states equal the formula to the byte.", or where they first do not.
+  /// "Model states equal the prediction ...", where they first do not, or nothing if no run
+  /// completed.
   std::string agreement(const std::string& what,
                         std::optional<std::string> RunSummary::*difference) const {
-    std::string found;
+    bool measured = false;
     for (const RunSummary& summary : summaries_) {
-      if (found.empty() && summary.*difference) {
-        found = *(summary.*difference);
+      measured = measured || summary.completed;
+      if (summary.*difference) {
+        return what + " DIFFER from the prediction: " + printable(*(summary.*difference)) + ". ";
       }
     }
-    return found.empty() ? what + " equal the prediction to the byte on every rank."
-                         : what + " DIFFER from the prediction: " + printable(found) + ".";
+    return measured ? what + " equal the prediction to the byte on every rank. " : "";
   }
 
   template <typename F>

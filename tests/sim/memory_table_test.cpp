@@ -1,0 +1,124 @@
+#include "sim/report/memory_table.h"
+
+#include <gtest/gtest.h>
+#include <json/json.h>
+
+#include <sstream>
+
+namespace shardscope {
+namespace {
+
+using Faults = std::vector<std::string>;
+
+const std::vector<Strategy> kStrategies = {
+    {"DDP", Placement::replicated, Reduction::all_reduce, ReductionTime::after_backward,
+     Placement::replicated, Placement::replicated},
+    {"ZERO1", Placement::replicated, Reduction::reduce_scatter, ReductionTime::after_backward,
+     Placement::replicated, Placement::sharded},
+    {"ZERO3", Placement::sharded, Reduction::reduce_scatter, ReductionTime::per_layer,
+     Placement::sharded, Placement::sharded}};
+
+/// The states of one flat vector, without padding.
+CategoryBytes plain_formula(const Strategy& strategy, std::uint64_t parameters, int world_size,
+                            DType precision) {
+  const auto held = [&](Placement placement) {
+    return placement == Placement::sharded ? parameters / static_cast<std::uint64_t>(world_size)
+                                           : parameters;
+  };
+  CategoryBytes bytes{};
+  bytes[0] = size_of(precision) * held(strategy.parameters);
+  bytes[1] = size_of(precision) * held(strategy.gradients);
+  bytes[2] = precision == DType::fp32 ? 0 : 4 * held(strategy.optimizer);
+  bytes[3] = bytes[4] = 4 * held(strategy.optimizer);
+  return bytes;
+}
+
+TEST(MemoryTableTest, Text) {
+  const MemoryRequest request = {{7'500'000'000, 350}, {1, 64}, DType::bf16};
+  EXPECT_EQ(memory_table_text(request, kStrategies, plain_formula),
+            "Model states per rank: parameters and gradients in bf16, master weights and\n"
+            "Adam's two moments in fp32.\n"
+            "Bytes for P parameters on N ranks (1 GB = 1e9 B):\n"
+            "  DDP    16 P\n"
+            "  ZERO1  4 P + 12 P/N\n"
+            "  ZERO3  16 P/N\n"
+            "\n"
+            "7,500,000,000 parameters, GB\n"
+            "  ranks  DDP  ZERO1  ZERO3\n"
+            "      1  120    120    120\n"
+            "     64  120   31.4   1.88\n"
+            "\n"
+            "350 parameters, kB\n"
+            "  ranks   DDP  ZERO1  ZERO3\n"
+            "      1  5.60   5.60   5.60\n"
+            "     64  5.60   1.46  0.080\n");
+}
+
+TEST(MemoryTableTest, TextOfFp32HasNoMasterWeights) {
+  const std::string text =
+      memory_table_text({{1000}, {1}, DType::fp32}, kStrategies, plain_formula);
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "Model states per rank: parameters and gradients in fp32, Adam's two moments in");
+  EXPECT_NE(text.find("  ZERO1  8 P + 8 P/N\n"), std::string::npos);
+}
+
+TEST(MemoryTableTest, Json) {
+  const MemoryRequest request = {{128'000'000'000, 1000}, {4}, DType::fp16};
+  Json::Value root;
+  std::istringstream(memory_table_json(request, kStrategies, plain_formula, "1.2.3")) >> root;
+  EXPECT_EQ(root["shardscope"], "1.2.3");
+  EXPECT_EQ(root["precision"], "fp16");
+  ASSERT_EQ(root["rows"].size(), 6U);
+  const Json::Value& row = root["rows"][1];
+  EXPECT_EQ(row["parameters"].asUInt64(), 128'000'000'000U);
+  EXPECT_EQ(row["world_size"], 4);
+  EXPECT_EQ(row["strategy"], "ZERO1");
+  EXPECT_EQ(row["bytes"]["parameters"].asUInt64(), 256'000'000'000U);
+  EXPECT_EQ(row["bytes"]["second_moment"].asUInt64(), 128'000'000'000U);
+  EXPECT_EQ(row["bytes"].size(), 5U);
+  EXPECT_EQ(row["total_bytes"].asUInt64(), 896'000'000'000U);
+}
+
+TEST(MemoryTableTest, ParsesParameterCounts) {
+  Faults faults;
+  EXPECT_EQ(parse_parameter_counts("7.5e9,128e9", faults),
+            (std::vector<std::uint64_t>{7'500'000'000, 128'000'000'000}));
+  EXPECT_EQ(parse_parameter_counts("1, 1.1B ,350M,12k,1T,6.805G,1e15", faults),
+            (std::vector<std::uint64_t>{1, 1'100'000'000, 350'000'000, 12'000, 1'000'000'000'000,
+                                        6'805'000'000, 1'000'000'000'000'000}));
+  EXPECT_EQ(faults, Faults{});
+}
+
+TEST(MemoryTableTest, RefusesWrongParameterCounts) {
+  for (const std::string item : {"", "0", "-7", "1.5", "7.0001k", "1e16", "1e999", "nan", "inf",
+                                 "0x10", "7BB", "seven", "1e3k", "7 B", "B", "1e-400"}) {
+    Faults faults;
+    EXPECT_EQ(parse_parameter_counts(item, faults), std::vector<std::uint64_t>{}) << item;
+    EXPECT_EQ(faults, Faults{"--parameters: \"" + item +
+                             "\"; allowed are whole numbers from 1 to 1e15, such as 7504924672, "
+                             "7.5e9, 350M or 7B"});
+  }
+  Faults faults;
+  parse_parameter_counts("x,7B,", faults);
+  EXPECT_EQ(faults.size(), 2U);
+}
+
+TEST(MemoryTableTest, ParsesWorldSizes) {
+  Faults faults;
+  EXPECT_EQ(parse_world_sizes("1,4,64", faults), (std::vector<int>{1, 4, 64}));
+  EXPECT_EQ(faults, Faults{});
+  parse_world_sizes("0,1.5,1000001,4k", faults);
+  EXPECT_EQ(faults.size(), 4U);
+  EXPECT_EQ(faults[0], "--world-size: \"0\"; allowed are whole numbers from 1 to 1000000");
+}
+
+TEST(MemoryTableTest, ParsesPrecisions) {
+  Faults faults;
+  EXPECT_EQ(parse_precision("BF16", faults), DType::bf16);
+  EXPECT_EQ(parse_precision("fp32", faults), DType::fp32);
+  EXPECT_EQ(parse_precision("int64", faults), std::nullopt);
+  EXPECT_EQ(faults, Faults{"--precision: \"int64\"; allowed are fp32, bf16 and fp16"});
+}
+
+}  // namespace
+}  // namespace shardscope

@@ -1,0 +1,242 @@
+#include "sim/report/text_report.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <sstream>
+
+#include "sim/report/format.h"
+#include "sim/report/limits.h"
+#include "tests/sim/sample_results.h"
+
+namespace shardscope {
+namespace {
+
+std::string report_of(const std::vector<RunResult>& runs, const TextReportOptions& options = {}) {
+  const int world_size = runs.empty() ? 8 : runs.front().world_size();
+  return text_report(sample_scenario(world_size), runs, sample_context(), options);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+void expect_fits(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), 80U) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+  }
+}
+
+TEST(TextReportTest, AnswersFirst) {
+  const std::string text = report_of(five_runs(8));
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "quickstart: ZERO2 is fastest with 2.38 ms a step, 39 % less than NAIVE_ZERO\n"
+            "(3.88 ms).\n"
+            "NAIVE_ZERO, ZERO1, ZERO2 and ZERO3 need least memory with 2.3 MB per rank at\n"
+            "peak, 64 % less than DDP (6.44 MB).");
+}
+
+TEST(TextReportTest, ComparesTimes) {
+  EXPECT_TRUE(
+      contains(report_of(five_runs(8)),
+               "Time of a step, ms (mean of steps 2 to 3)\n"
+               "              wall  forward  backward  optimizer  exposed  of wall  busy\n"
+               "  DDP         2.88    0.250     0.500      0.125     2.00     70 %  2.25\n"
+               "  NAIVE_ZERO  3.88    0.250     0.500      0.125     3.00     77 %  3.25\n"));
+}
+
+TEST(TextReportTest, TheFirstStepIsNotInTheMean) {
+  std::vector<RunResult> runs = five_runs(8);
+  set_time(*runs[0].mutable_steps(0)->mutable_time(), 1.0);
+  EXPECT_TRUE(contains(report_of(runs), "  DDP         2.88 "));
+}
+
+TEST(TextReportTest, ComparesMemoryWithItsPrediction) {
+  const std::string text = report_of(five_runs(8));
+  EXPECT_TRUE(
+      contains(text,
+               "Memory of the fullest rank, MB: states measured|predicted, others at peak\n"
+               "                       DDP   NAIVE_ZERO        ZERO1        ZERO2        ZERO3\n"
+               "  parameters   0.789|0.789  0.789|0.789  0.789|0.789  0.789|0.789  0.789|0.789\n"));
+  EXPECT_TRUE(contains(text, "Model states equal the prediction to the byte on every rank."));
+  EXPECT_TRUE(contains(text, "Bytes sent equal the prediction to the byte on every rank."));
+}
+
+TEST(TextReportTest, SaysWhereAMeasurementDiffers) {
+  std::vector<RunResult> runs = five_runs(8);
+  runs[2].mutable_ranks(5)->mutable_state()->set_bytes(1, 788'752);
+  runs[3].mutable_ranks(1)->mutable_steps(2)->set_sent_bytes(1'380'290);
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text,
+                       "  Model states DIFFER from the prediction: ZERO1, rank 5, gradients: "
+                       "788,752 B\n  measured, 788,736 B predicted."));
+  EXPECT_TRUE(contains(text,
+                       "  Bytes sent DIFFER from the prediction: ZERO2, rank 1, step 3: "
+                       "1,380,290 B\n  measured, 1,380,288 B predicted."));
+}
+
+TEST(TextReportTest, SaysWhatLimits) {
+  EXPECT_TRUE(contains(report_of(five_runs(8)),
+                       "  ZERO2       link bandwidth      8 %        4 %       42 %     11 %"
+                       "       2 %\n"));
+}
+
+TEST(TextReportTest, ListsEveryStepUnlessQuiet) {
+  const std::string text = report_of(five_runs(8));
+  EXPECT_TRUE(contains(text,
+                       "Loss of every step\n"
+                       "  step       DDP  NAIVE_ZERO     ZERO1     ZERO2     ZERO3\n"
+                       "     1  0.100000    0.100000  0.100000  0.100000  0.100000\n"
+                       "     2  0.050000    0.050000  0.050000  0.050000  0.050000\n"
+                       "     3  0.033333    0.033333  0.033333  0.033333  0.033333\n"));
+  EXPECT_TRUE(contains(text,
+                       "Time of every step, ms\n"
+                       "  step    DDP  NAIVE_ZERO  ZERO1  ZERO2  ZERO3\n"
+                       "     1  2.875       3.875  2.875  2.375  3.375\n"));
+  const std::string quiet = report_of(five_runs(8), {.quiet = true});
+  EXPECT_FALSE(contains(quiet, "every step"));
+  EXPECT_TRUE(contains(quiet, "What this rests on"));
+}
+
+TEST(TextReportTest, OneRunHasOneTableOfSteps) {
+  const std::string text = report_of({sample_run("ZERO1", 8, 8, 2e-3)});
+  EXPECT_EQ(text.substr(0, text.find("\n\n")),
+            "quickstart: ZERO1 takes 2.88 ms a step, 70 % of it waiting for communication,\n"
+            "and 2.3 MB per rank at peak.");
+  EXPECT_TRUE(
+      contains(text,
+               "Every step: loss, and times in ms\n"
+               "  step      loss  grad norm   wall  forward  backward  optimizer  exposed\n"
+               "     1  0.100000     0.5000  2.875   0.2500    0.5000     0.1250    2.000\n"));
+}
+
+TEST(TextReportTest, SaysWhoRanOutOfMemory) {
+  std::vector<RunResult> runs = five_runs(8);
+  runs[0] = out_of_memory_run("DDP", 8);
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text,
+                       "DDP ran out of memory: rank 1 in step 2 (forward) wanted 525 kB for "
+                       "gathered\nparameters of layers.1; 1.02 kB of 1 GB were free.\n"));
+  EXPECT_FALSE(contains(text, "  DDP         "));
+  expect_fits(text);
+}
+
+TEST(TextReportTest, SaysWhatARunOutOfMemoryWouldHaveHeld) {
+  std::vector<RunResult> runs = five_runs(8);
+  runs[0] = out_of_memory_run("DDP", 8);
+  runs[0].mutable_out_of_memory()->set_step(0);
+  runs[0].mutable_out_of_memory()->clear_layer();
+  *runs[0].add_ranks() = sample_rank(0, 1, 0, 0);
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text, "rank 1 before the first step (forward) wanted"));
+  EXPECT_TRUE(contains(text, "  all states       -| 6.31   2.17| 2.17"));
+}
+
+TEST(TextReportTest, NothingCompleted) {
+  RunResult failed;
+  failed.set_strategy("ZERO1");
+  failed.set_world_size(8);
+  failed.set_outcome("failed");
+  failed.set_failure("killed by signal 9");
+  const std::string text = report_of({out_of_memory_run("DDP", 8), failed});
+  EXPECT_EQ(text.find("quickstart: no strategy completed.\n"), 0U);
+  EXPECT_TRUE(contains(text, "ZERO1 failed: killed by signal 9\n"));
+  EXPECT_FALSE(contains(text, "equal the prediction"));
+  expect_fits(text);
+}
+
+TEST(TextReportTest, FitsEightyColumns) {
+  for (const int world_size : {1, 64}) {
+    expect_fits(report_of(five_runs(world_size)));
+  }
+  expect_fits(report_of({sample_run("DDP", 1, 1, 0)}));
+  std::vector<RunResult> many = five_runs(8);
+  for (const RunResult& run : five_runs(8)) {
+    many.push_back(run);
+    many.back().set_strategy(run.strategy() + "_WITH_A_LONG_NAME");
+  }
+  expect_fits(report_of(many));
+}
+
+TEST(TextReportTest, LongAndHostileNames) {
+  Scenario scenario = sample_scenario(8);
+  scenario.name = std::string(200, 'x') + "\x1b[31m";
+  scenario.model.widths.assign(60, 1024);
+  const std::string text = text_report(scenario, five_runs(8), sample_context(), {});
+  expect_fits(text);
+  EXPECT_FALSE(contains(text, "\x1b"));
+}
+
+TEST(TextReportTest, LossesThatDiverge) {
+  std::vector<RunResult> runs = five_runs(8);
+  runs[0].mutable_steps(0)->set_loss(1.2345678e12);
+  runs[0].mutable_steps(1)->set_loss(std::numeric_limits<double>::infinity());
+  runs[0].mutable_steps(2)->set_loss(std::numeric_limits<double>::quiet_NaN());
+  runs[1].mutable_steps(0)->set_loss(1.2345678e-7);
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text, "     1  1234567800000  1.2346e-07  0.100000"));
+  EXPECT_TRUE(contains(text, "     2            inf "));
+  EXPECT_TRUE(contains(text, "     3            nan "));
+}
+
+TEST(TextReportTest, AShapeOnlyReportHasNoLosses) {
+  Scenario scenario = sample_scenario(8);
+  scenario.training.storage = Storage::shape_only;
+  std::vector<RunResult> runs = five_runs(8);
+  for (RunResult& run : runs) {
+    run.clear_weights_digest();
+  }
+  const std::string text = text_report(scenario, runs, sample_context(), {});
+  EXPECT_FALSE(contains(text, "Loss"));
+  EXPECT_FALSE(contains(text, "weights   digest"));
+  EXPECT_TRUE(contains(text, "shapes only"));
+}
+
+TEST(TextReportTest, ColoursOnlyIfTold) {
+  EXPECT_FALSE(contains(report_of(five_runs(8)), "\x1b"));
+  EXPECT_EQ(report_of(five_runs(8), {.colour = true}).find("\x1b[1mquickstart: "), 0U);
+}
+
+TEST(TextReportTest, EndsWithWhatItRestsOn) {
+  std::vector<RunResult> runs = five_runs(8);
+  runs[4].set_weights_digest("00000000000000bb");
+  const std::string text = report_of(runs);
+  EXPECT_EQ(text.substr(text.find("What this rests on")),
+            "What this rests on\n"
+            "  network   star, one full-duplex link of 10 Gb/s (1.25 GB/s) and 5 us per rank;\n"
+            "            a path is two links, 10 us; max-min fair sharing, no protocol\n"
+            "            overhead\n"
+            "  device    classroom: 1 Tflop/s x 0.500, memory 1 GB at 100 GB/s x 0.800,\n"
+            "            launch 5 us\n"
+            "  compute   time of a kernel = max(flops / (peak x efficiency), bytes / (memory\n"
+            "            bandwidth x efficiency)) + launch\n"
+            "  numbers   bf16 parameters, gradients reduced in bf16, ring collectives,\n"
+            "            arithmetic REAL\n"
+            "  SimGrid   network/model:CM02, surf/precision:1e-12\n"
+            "  weights   digest 00000000000000aa: DDP, NAIVE_ZERO, ZERO1 and ZERO2\n"
+            "  weights   digest 00000000000000bb: ZERO3\n"
+            "  scenario  digest 0123456789abcdef\n"
+            "  program   shardscope 1.2.3\n");
+}
+
+TEST(LimitsTest, NothingLimitsARunWithoutTime) {
+  const LimitSummary limits = summarize_limits(RunResult());
+  EXPECT_EQ(limits.shares.size(), 5U);
+  EXPECT_EQ(limits.largest(), nullptr);
+}
+
+TEST(LimitsTest, TheLargestLimits) {
+  RunResult run;
+  run.mutable_limits()->set_wall_s(4);
+  run.mutable_limits()->set_wire_latency_s(3);
+  run.mutable_limits()->set_flops_s(1);
+  const LimitSummary limits = summarize_limits(run);
+  ASSERT_NE(limits.largest(), nullptr);
+  EXPECT_EQ(limits.largest()->name, "latency");
+  EXPECT_EQ(limits.largest()->share, 0.75);
+}
+
+}  // namespace
+}  // namespace shardscope
