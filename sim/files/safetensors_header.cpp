@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/files/printable.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

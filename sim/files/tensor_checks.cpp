@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "sim/files/nearest_name.h"
-#include "sim/files/printable.h"
+#include "sim/text/nearest_name.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
@@ -80,9 +80,9 @@ void check_unknown(const SafetensorsFile& file, const std::vector<ExpectedTensor
     if (known.count(entry.name) > 0 || ++unknown > kMostUnknownNamed) {
       continue;
     }
-    const std::optional<std::string> nearest = nearest_name(entry.name, names);
+    const std::string nearest = nearest_name(entry.name, names);
     faults.push_back(tensor_text(file, entry.name) + ": unknown" +
-                     (nearest ? "; did you mean " + quoted(*nearest) + "?" : ""));
+                     (nearest.empty() ? "" : "; did you mean " + quoted(nearest) + "?"));
   }
   if (unknown > kMostUnknownNamed) {
     faults.push_back(file.path() + ": " + std::to_string(unknown - kMostUnknownNamed) +

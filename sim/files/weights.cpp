@@ -45,12 +45,13 @@ WeightsFile::WeightsFile(std::unique_ptr<SafetensorsFile> file, const ModelSpec&
   }
 }
 
-std::optional<std::string> WeightsFile::read(std::size_t layer, LayerTensor part, std::uint64_t first,
-                                             std::uint64_t count, float* destination) const {
+std::optional<std::string> WeightsFile::read(std::size_t layer, LayerTensor part,
+                                             std::uint64_t first, std::uint64_t count,
+                                             float* destination) const {
   SHARDSCOPE_CHECK(layer < layers_.size(), "a layer the model does not have");
   const Layer& entries = layers_[layer];
-  return file_->read_fp32(part == LayerTensor::weight ? *entries.weight : *entries.bias, first, count,
-                          destination);
+  return file_->read_fp32(part == LayerTensor::weight ? *entries.weight : *entries.bias, first,
+                          count, destination);
 }
 
 std::string tensor_name(std::size_t layer, LayerTensor part) {

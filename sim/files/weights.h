@@ -14,7 +14,6 @@
 
 namespace shardscope {
 
-
 class WeightsFile {
  public:
   /// Opens the file and checks it against the model, the values too: they must be finite. Null,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "sim/files/printable.h"
 #include "sim/report/format.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "sim/files/printable.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

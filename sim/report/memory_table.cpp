@@ -10,9 +10,9 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/files/printable.h"
 #include "sim/report/format.h"
 #include "sim/report/table.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/tensor/ledger.h"
-#include "sim/files/printable.h"
 #include "sim/report/answer.h"
 #include "sim/report/format.h"
 #include "sim/report/limits.h"
@@ -18,6 +17,7 @@
 #include "sim/report/table.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

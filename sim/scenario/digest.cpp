@@ -6,6 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/data/digest.h"
+
 namespace shardscope {
 namespace {
 
@@ -28,8 +30,8 @@ class Canonical {
  private:
   void add(std::string_view bytes) {
     const std::string length = std::to_string(bytes.size()) + ":";
-    hash_.add(length.data(), length.size());
-    hash_.add(bytes.data(), bytes.size());
+    hash_.update(length.data(), length.size());
+    hash_.update(bytes.data(), bytes.size());
   }
 
   Fnv1a hash_;
@@ -73,17 +75,6 @@ void add_cluster(Canonical& out, const Scenario& scenario) {
 
 }  // namespace
 
-void Fnv1a::add(const void* bytes, std::size_t count) {
-  const auto* next = static_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < count; ++i) hash_ = (hash_ ^ next[i]) * 0x100000001b3;
-}
-
-std::string Fnv1a::hex() const {
-  char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash_));
-  return digits;
-}
-
 std::optional<std::string> file_digest(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
@@ -91,7 +82,7 @@ std::optional<std::string> file_digest(const std::filesystem::path& path) {
   char block[1 << 16];
   while (file) {
     file.read(block, sizeof block);
-    hash.add(block, static_cast<std::size_t>(file.gcount()));
+    hash.update(block, static_cast<std::size_t>(file.gcount()));
   }
   if (!file.eof()) return std::nullopt;
   return hash.hex();

@@ -1,8 +1,6 @@
-// Hashes that name contents: FNV-1a, 64 bits (Fowler, Noll, Vo; RFC 9923). Not cryptographic.
+// Digests that name a scenario's content (core/data/digest.h says how).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,18 +9,7 @@
 
 namespace shardscope {
 
-class Fnv1a {
- public:
-  void add(const void* bytes, std::size_t count);
-  std::uint64_t value() const { return hash_; }
-  /// 16 lower-case hexadecimal digits.
-  std::string hex() const;
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325;
-};
-
-/// Of a file's bytes; nothing if it cannot be read.
+/// Of a file's bytes, 16 hexadecimal digits; nothing if it cannot be read.
 std::optional<std::string> file_digest(const std::filesystem::path& path);
 
 /// Of the resolved content: every field but the digest itself, in a fixed order. The device counts

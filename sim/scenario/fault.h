@@ -28,14 +28,7 @@ struct Fault {
 ///   (one of bandwidth, latency)
 std::string format_fault(const Fault& fault);
 
-/// The name with the smallest edit distance to `text`, ignoring case (the first one on a tie), or
-/// an empty string if all are farther than a third of the text's length, but at least 1.
-std::string nearest_name(std::string_view text, std::span<const std::string> names);
-
 /// "one of A, B, C".
 std::string one_of(std::span<const std::string> names);
-
-/// `text` for a message: shortened to 60 bytes, control characters escaped.
-std::string shown(std::string_view text);
 
 }  // namespace shardscope

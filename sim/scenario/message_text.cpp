@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "sim/scenario/text_file.h"
+#include "sim/text/nearest_name.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

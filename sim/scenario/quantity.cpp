@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "sim/scenario/fault.h"
+#include "sim/text/nearest_name.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {

@@ -10,6 +10,7 @@
 #include "sim/scenario/checks.h"
 #include "sim/scenario/digest.h"
 #include "sim/scenario/text_file.h"
+#include "sim/text/nearest_name.h"
 
 namespace shardscope {
 namespace {

@@ -13,6 +13,7 @@
 #include "sim/scenario/catalogue.h"
 #include "sim/scenario/data_dir.h"
 #include "sim/scenario/reader.h"
+#include "sim/text/nearest_name.h"
 
 namespace shardscope {
 namespace {
@@ -625,6 +626,8 @@ TEST_F(ScenarioTest, NearestNames) {
   EXPECT_EQ(nearest_name("ddp", names), "DDP");
   EXPECT_EQ(nearest_name("DPD", names), "DDP");
   EXPECT_EQ(nearest_name("learnign_rat", names), "learning_rate");
+  EXPECT_EQ(nearest_name("layers.0.wieght", std::vector<std::string>{"layers.0.weight"}),
+            "layers.0.weight");
   EXPECT_EQ(nearest_name("momentum", names), "");
   EXPECT_EQ(nearest_name("", names), "");
   EXPECT_EQ(nearest_name("x", {}), "");

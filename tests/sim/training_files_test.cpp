@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "sim/files/batches.h"
-#include "sim/files/nearest_name.h"
 #include "sim/files/weights.h"
 #include "tests/sim/temporary_folder.h"
 
@@ -174,16 +173,6 @@ TEST(BatchesFileTest, ReportsEveryFault) {
                     path + ": tensor \"y\": missing; expected F32, F16, BF16 of shape at least "
                            "[3, 4, 1] [steps, global_batch, out]",
                     path + ": tensor \"Y\": unknown; did you mean \"y\"?"}));
-}
-
-TEST(NearestNameTest, FindsMisspellings) {
-  const Faults names = {"layers.0.weight", "layers.0.bias", "ZERO1", "ZERO2"};
-  EXPECT_EQ(nearest_name("layers.0.wieght", names), "layers.0.weight");
-  EXPECT_EQ(nearest_name("zero2", names), "ZERO2");
-  EXPECT_EQ(nearest_name("ZERO3", names), "ZERO1");
-  EXPECT_EQ(nearest_name("something else", names), std::nullopt);
-  EXPECT_EQ(nearest_name("", names), std::nullopt);
-  EXPECT_EQ(nearest_name("x", {}), std::nullopt);
 }
 
 }  // namespace

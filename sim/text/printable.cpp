@@ -1,4 +1,4 @@
-#include "sim/files/printable.h"
+#include "sim/text/printable.h"
 
 #include <array>
 #include <cstddef>
@@ -8,6 +8,7 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kLongestQuoted = 100;
+constexpr std::size_t kLongestShown = 60;
 
 unsigned byte_at(std::string_view text, std::size_t index) {
   return static_cast<unsigned char>(text[index]);
@@ -25,6 +26,14 @@ std::string hex_escape(unsigned byte) {
   return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
 }
 
+std::string escaped(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) {
+    text += hex_escape(static_cast<unsigned char>(byte));
+  }
+  return text;
+}
+
 /// The next character of `text` as it may be shown in quotes; advances `position`.
 std::string next_quoted(std::string_view text, std::size_t& position) {
   const std::size_t length = utf8_character_length(text.substr(position));
@@ -36,11 +45,7 @@ std::string next_quoted(std::string_view text, std::size_t& position) {
   if (length > 0 && !is_control(character)) {
     return std::string(character);
   }
-  std::string escaped;
-  for (const char byte : character) {
-    escaped += hex_escape(static_cast<unsigned char>(byte));
-  }
-  return escaped;
+  return escaped(character);
 }
 
 }  // namespace
@@ -62,6 +67,21 @@ std::string printable(std::string_view text) {
     const std::string_view character = text.substr(position, length == 0 ? 1 : length);
     const bool shown = length > 0 && !is_control(character);
     result += shown ? character : std::string_view("?");
+    position += character.size();
+  }
+  return result;
+}
+
+std::string shown(std::string_view text) {
+  std::string result;
+  std::size_t position = 0;
+  while (position < text.size()) {
+    if (result.size() >= kLongestShown) {
+      return result + "...";
+    }
+    const std::size_t length = utf8_character_length(text.substr(position));
+    const std::string_view character = text.substr(position, length == 0 ? 1 : length);
+    result += length > 0 && !is_control(character) ? std::string(character) : escaped(character);
     position += character.size();
   }
   return result;

@@ -10,6 +10,10 @@ namespace shardscope {
 /// are escaped, and what exceeds about 100 bytes is cut ("...").
 std::string quoted(std::string_view text);
 
+/// The text without quotes: control characters and bytes that are not UTF-8 are escaped, and what
+/// exceeds about 60 bytes is cut ("...").
+std::string shown(std::string_view text);
+
 /// Control characters and bytes that are not UTF-8 become '?'; nothing is cut.
 std::string printable(std::string_view text);
 
