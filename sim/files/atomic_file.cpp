@@ -97,11 +97,9 @@ const std::optional<std::string>& AtomicFile::commit() {
     fail(error_text(errno));
     return error_;
   }
-  const int closed = ::close(descriptor_);
+  const bool closed = ::close(descriptor_) == 0;
   descriptor_ = -1;
-  if (closed != 0) {
-    fail(error_text(errno));
-  } else if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) {
+  if (!closed || (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0)) {
     fail(error_text(errno));
   } else {
     temporary_.clear();

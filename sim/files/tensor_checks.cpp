@@ -71,6 +71,7 @@ void check_expected(const SafetensorsFile& file, const ExpectedTensor& expected,
 void check_unknown(const SafetensorsFile& file, const std::vector<ExpectedTensor>& expected,
                    std::vector<std::string>& faults) {
   std::vector<std::string> names;
+  names.reserve(expected.size());
   for (const ExpectedTensor& tensor : expected) {
     names.push_back(tensor.name);
   }

@@ -35,6 +35,7 @@ std::vector<Contender> best_of(const std::vector<Contender>& contenders) {
 
 std::string names_of(const std::vector<Contender>& contenders) {
   std::vector<std::string> names;
+  names.reserve(contenders.size());
   for (const Contender& contender : contenders) {
     names.push_back(contender.strategy);
   }

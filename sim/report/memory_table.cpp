@@ -78,12 +78,11 @@ std::string formula_text(const Strategy& strategy, DType precision,
   const std::uint64_t of_two = total(formula(strategy, kParameters, 2, precision));
   const std::uint64_t sharded = 2 * (alone - of_two) / kParameters;
   const std::uint64_t whole = alone / kParameters - sharded;
-  const std::string whole_text = std::to_string(whole) + " P";
-  const std::string sharded_text = std::to_string(sharded) + " P/N";
-  if (sharded == 0) {
-    return whole_text;
+  std::string text = whole == 0 ? "" : std::to_string(whole) + " P";
+  if (sharded > 0) {
+    text += (text.empty() ? "" : " + ") + std::to_string(sharded) + " P/N";
   }
-  return whole == 0 ? sharded_text : whole_text + " + " + sharded_text;
+  return text;
 }
 
 /// One table: a row per world size, a column per strategy.

@@ -32,7 +32,7 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
 
 }  // namespace
 
-void Table::add_column(std::string title, Align align) {
+void Table::add_column(const std::string& title, Align align) {
   Column column = {lines_of(title), align, 0};
   for (const std::string& line : column.title) {
     column.width = std::max(column.width, display_width(line));

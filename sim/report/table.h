@@ -16,7 +16,7 @@ class Table {
  public:
   /// The first column names the rows. A title may have several lines ('\n'); if
   /// all are empty, no line of titles is shown.
-  void add_column(std::string title, Align align);
+  void add_column(const std::string& title, Align align);
 
   /// One cell per column; aborts on another number.
   void add_row(std::vector<std::string> cells);

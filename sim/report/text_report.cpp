@@ -329,7 +329,8 @@ class TextReport {
                      (training.storage == Storage::real ? "arithmetic REAL" : "arithmetic NONE"));
     std::vector<std::string> settings;
     for (const auto& [key, value] : context_.simgrid_settings) {
-      settings.push_back(key + ":" + value);
+      settings.push_back(key);
+      settings.back().append(":").append(value);
     }
     if (!settings.empty()) {
       closing_line("SimGrid", joined(settings));
@@ -442,7 +443,7 @@ class TextReport {
     std::string lines = wrapped(words, kReportWidth, std::string(indent, ' '), indent);
     if (options_.colour && !style.empty()) {
       lines.pop_back();
-      lines = std::string(style) + lines + std::string(kPlain) + "\n";
+      lines.insert(0, style).append(kPlain).append("\n");
     }
     text_ += lines;
   }
