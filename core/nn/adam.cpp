@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/check.h"
-#include "core/tensor/eigen_types.h"
 #include "core/tensor/kernels.h"
 
 namespace shardscope {

@@ -4,25 +4,32 @@
 #include <array>
 
 #include "core/check.h"
-#include "core/tensor/eigen_types.h"
+#include "core/tensor/half.h"
 
 namespace shardscope {
 namespace {
 
-// Half types are worked on in fp32, block by block, so that the fp32 copy stays in the L1 cache.
-constexpr std::size_t kBlock = 1024;
-
-template <typename T>
-ArrayMap<T> map(Tensor tensor, std::size_t begin, std::size_t length) {
-  return {reinterpret_cast<T*>(tensor.data) + begin, static_cast<Eigen::Index>(length)};
+// Calls f with a value of the C++ type of a floating-point dtype.
+template <typename F>
+void dispatch(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::fp32:
+      f(float{});
+      break;
+    case DType::bf16:
+      f(BFloat16{});
+      break;
+    case DType::fp16:
+      f(Float16{});
+      break;
+    case DType::int64:
+      break;
+  }
 }
 
-/// Calls f(begin, length) for consecutive blocks of [0, count).
-template <typename F>
-void for_each_block(std::size_t count, F&& f) {
-  for (std::size_t begin = 0; begin < count; begin += kBlock) {
-    f(begin, std::min(kBlock, count - begin));
-  }
+template <typename T>
+T* elements(Tensor tensor) {
+  return reinterpret_cast<T*>(tensor.data);
 }
 
 }  // namespace
@@ -38,12 +45,11 @@ void convert(Tensor destination, Tensor source) {
   }
   dispatch(destination.dtype, [&](auto to) {
     dispatch(source.dtype, [&](auto from) {
-      using To = decltype(to);
-      using From = decltype(from);
-      for_each_block(source.count, [&](std::size_t begin, std::size_t length) {
-        map<To>(destination, begin, length) =
-            map<From>(source, begin, length).template cast<float>().template cast<To>();
-      });
+      auto* __restrict results = elements<decltype(to)>(destination);
+      const auto* __restrict values = elements<decltype(from)>(source);
+      for (std::size_t i = 0; i < source.count; ++i) {
+        round_to(to_float(values[i]), results[i]);
+      }
     });
   });
 }
@@ -55,10 +61,11 @@ void add(Tensor accumulator, Tensor addend) {
     return;
   }
   dispatch(accumulator.dtype, [&](auto type) {
-    using T = decltype(type);
-    auto sum = map<T>(accumulator, 0, accumulator.count);
-    sum = (sum.template cast<float>() + map<T>(addend, 0, addend.count).template cast<float>())
-              .template cast<T>();
+    auto* __restrict sums = elements<decltype(type)>(accumulator);
+    const auto* __restrict addends = elements<decltype(type)>(addend);
+    for (std::size_t i = 0; i < accumulator.count; ++i) {
+      round_to(to_float(sums[i]) + to_float(addends[i]), sums[i]);
+    }
   });
 }
 
@@ -67,26 +74,28 @@ void divide(Tensor values, float divisor) {
     return;
   }
   dispatch(values.dtype, [&](auto type) {
-    using T = decltype(type);
-    auto array = map<T>(values, 0, values.count);
-    array = (array.template cast<float>() / divisor).template cast<T>();
+    auto* quotients = elements<decltype(type)>(values);
+    for (std::size_t i = 0; i < values.count; ++i) {
+      round_to(to_float(quotients[i]) / divisor, quotients[i]);
+    }
   });
 }
 
 double sum_of_squares(Tensor values, double scale) {
+  constexpr std::size_t kBlock = 1024;
   double sum = 0.0;
   if (!values.is_real()) {
     return sum;
   }
   std::array<float, kBlock> block;
-  for_each_block(values.count, [&](std::size_t begin, std::size_t length) {
-    const Tensor fp32 = Tensor::of(block.data(), length);
-    convert(fp32, values.slice(begin, length));
+  for (std::size_t begin = 0; begin < values.count; begin += kBlock) {
+    const std::size_t length = std::min(kBlock, values.count - begin);
+    convert(Tensor::of(block.data(), length), values.slice(begin, length));
     for (std::size_t i = 0; i < length; ++i) {
       const double value = static_cast<double>(block[i]) / scale;
       sum += value * value;
     }
-  });
+  }
   return sum;
 }
 
