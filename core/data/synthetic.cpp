@@ -65,10 +65,11 @@ SyntheticBatches::SyntheticBatches(const ModelSpec& model, std::uint64_t seed,
       global_batch_(global_batch),
       hidden_(std::min<std::size_t>(4, model.input_width())) {
   // x is uniform (variance 1/3), so are the entries (variance scale^2 / 3): B x has variance 1 at
-  // scale 3 / sqrt(in), tanh of it about 0.4; half of a target's variance is the bias's.
+  // scale 3 / sqrt(in), tanh of it about 0.4. Half of a target's variance is the bias's; classes
+  // have none, or the same few would win always.
   const double input_scale = 3.0 / std::sqrt(static_cast<double>(model.input_width()));
   const double output_scale = std::sqrt(0.5 * 3.0 / 0.4 / static_cast<double>(hidden_));
-  const double bias_scale = std::sqrt(0.5 * 3.0);
+  const double bias_scale = model.loss == Loss::mse ? std::sqrt(0.5 * 3.0) : 0.0;
   input_weights_ =
       random_matrix(stream_seed(seed, kTeacherInput), model.input_width(), hidden_, input_scale);
   output_weights_ =

@@ -21,8 +21,8 @@ class SyntheticWeights final : public WeightSource {
 };
 
 /// Inputs uniform in [-1, 1); targets from a fixed random teacher, y = A tanh(B x) + c with up to 4
-/// hidden units (mse), or the index of its largest output (cross_entropy). The entries of A, B and
-/// c are uniform and scaled so that the targets have a variance of about 1.
+/// hidden units (mse), or the index of the largest element of A tanh(B x) (cross_entropy). The
+/// entries of A, B and c are uniform and scaled so that mse targets have a variance of about 1.
 /// A row does not depend on how rows are spread over ranks.
 class SyntheticBatches final : public BatchSource {
  public:

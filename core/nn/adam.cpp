@@ -17,11 +17,11 @@ struct Coefficients {
   float beta1, one_minus_beta1;
   float beta2, one_minus_beta2;
   float step_size;
-  float sqrt_bias2;
+  float inverse_sqrt_bias2;
   float epsilon;
   float l2;     // adam: weight_decay
   float decay;  // adamw: 1 - lr * weight_decay
-  float loss_scale;
+  float inverse_loss_scale;
 };
 
 Coefficients coefficients(const AdamOptions& options, std::int64_t t, double loss_scale) {
@@ -33,12 +33,12 @@ Coefficients coefficients(const AdamOptions& options, std::int64_t t, double los
           .beta2 = static_cast<float>(options.beta2),
           .one_minus_beta2 = static_cast<float>(1.0 - options.beta2),
           .step_size = static_cast<float>(options.learning_rate / bias1),
-          .sqrt_bias2 = static_cast<float>(std::sqrt(bias2)),
+          .inverse_sqrt_bias2 = static_cast<float>(1.0 / std::sqrt(bias2)),
           .epsilon = static_cast<float>(options.epsilon),
           .l2 = static_cast<float>(decoupled ? 0.0 : options.weight_decay),
           .decay = static_cast<float>(decoupled ? 1.0 - options.learning_rate * options.weight_decay
                                                 : 1.0),
-          .loss_scale = static_cast<float>(loss_scale)};
+          .inverse_loss_scale = static_cast<float>(1.0 / loss_scale)};
 }
 
 void update_block(const Coefficients& c, std::size_t count, float* __restrict parameters,
@@ -46,12 +46,12 @@ void update_block(const Coefficients& c, std::size_t count, float* __restrict pa
                   float* __restrict second_moment) {
   for (std::size_t i = 0; i < count; ++i) {
     const float p = parameters[i] * c.decay;
-    const float g = gradients[i] / c.loss_scale + c.l2 * p;
+    const float g = gradients[i] * c.inverse_loss_scale + c.l2 * p;
     const float m = first_moment[i] * c.beta1 + g * c.one_minus_beta1;
     const float v = second_moment[i] * c.beta2 + c.one_minus_beta2 * g * g;
     first_moment[i] = m;
     second_moment[i] = v;
-    parameters[i] = p - c.step_size * (m / (std::sqrt(v) / c.sqrt_bias2 + c.epsilon));
+    parameters[i] = p - c.step_size * (m / (std::sqrt(v) * c.inverse_sqrt_bias2 + c.epsilon));
   }
 }
 

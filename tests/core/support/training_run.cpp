@@ -1,0 +1,122 @@
+#include "tests/core/support/training_run.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+
+#include "core/device/process_group.h"
+#include "core/training/trainer.h"
+
+namespace shardscope::testing {
+namespace {
+
+// What one rank adds to a run. Ranks write different elements, or take the lock.
+class Collector {
+ public:
+  Collector(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
+            int world_size)
+      : replicated_(strategy.optimizer == Placement::replicated), world_size_(world_size) {
+    run_.losses.resize(options.steps);
+    run_.gradient_norms.resize(options.steps);
+    run_.ranks.resize(static_cast<std::size_t>(world_size));
+    if (options.storage == Storage::real) {
+      run_.weights.assign(model.parameters(), std::nanf(""));
+    }
+  }
+
+  RankRecord& rank(int rank) { return run_.ranks[static_cast<std::size_t>(rank)]; }
+
+  // Norms are kept squared until the end.
+  void add_step(std::size_t step, int rank, const StepDiagnostics& diagnostics) {
+    const std::lock_guard lock(mutex_);
+    run_.losses[step] += diagnostics.local_loss / world_size_;
+    if (!replicated_ || rank == 0) {
+      run_.gradient_norms[step] += diagnostics.gradient_sum_of_squares;
+    }
+  }
+
+  void add_weights(int rank, const Trainer& trainer) {
+    const std::lock_guard lock(mutex_);
+    const ShardGeometry& geometry = trainer.geometry();
+    const std::vector<Tensor> owned = trainer.owned_weights();
+    for (std::size_t i = 0; i < owned.size(); ++i) {
+      const ShardUnit& unit = geometry.units()[i];
+      const std::size_t begin = unit.offset + geometry.owned_begin(unit, rank);
+      for (std::size_t j = 0; j < geometry.owned_parameters(unit, rank); ++j) {
+        float& weight = run_.weights[begin + j];
+        const float value = owned[i].fp32()[j];
+        EXPECT_TRUE(std::isnan(weight) ||
+                    std::bit_cast<std::uint32_t>(weight) == std::bit_cast<std::uint32_t>(value))
+            << "rank " << rank << " ends with another value of parameter " << begin + j;
+        weight = value;
+      }
+    }
+  }
+
+  TrainingRun take() {
+    for (double& norm : run_.gradient_norms) {
+      norm = std::sqrt(norm);
+    }
+    return std::move(run_);
+  }
+
+ private:
+  bool replicated_;
+  int world_size_;
+  std::mutex mutex_;
+  TrainingRun run_;
+};
+
+}  // namespace
+
+TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
+                  int world_size, const WeightSource& weights, const BatchSource& batches,
+                  std::uint64_t capacity_bytes) {
+  Collector collector(strategy, model, options, world_size);
+  const auto body = [&](LocalRank local) {
+    const int rank = local.transport.rank();
+    RankRecord& record = collector.rank(rank);
+    RecordingDevice device(local);
+    {
+      ProcessGroup group(device, rank, world_size, options.storage);
+      Trainer trainer(strategy, model, options, group, &batches);
+      trainer.initialize(weights);
+      record.state_after_initialization = device.memory().current();
+      std::uint64_t sent = 0;
+      std::uint64_t received = 0;
+      for (std::size_t step = 0; step < options.steps; ++step) {
+        collector.add_step(step, rank, trainer.step(static_cast<std::int64_t>(step) + 1));
+        record.sent_bytes.push_back(device.transport().sent_bytes() - sent);
+        record.received_bytes.push_back(device.transport().received_bytes() - received);
+        sent = device.transport().sent_bytes();
+        received = device.transport().received_bytes();
+      }
+      record.held_after_step = device.memory().current();
+      if (options.storage == Storage::real) {
+        collector.add_weights(rank, trainer);
+      }
+    }
+    record.peak = device.memory().peak();
+    record.peak_total = device.memory().peak_total();
+    record.held_at_the_end = device.memory().current_total();
+    record.events = device.events();
+  };
+  run_local_cluster(world_size, body, capacity_bytes);
+  return collector.take();
+}
+
+void expect_same_weights(const TrainingRun& a, const TrainingRun& b) {
+  ASSERT_EQ(a.weights.size(), b.weights.size());
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < a.weights.size(); ++i) {
+    const bool same =
+        std::bit_cast<std::uint32_t>(a.weights[i]) == std::bit_cast<std::uint32_t>(b.weights[i]);
+    different += same ? 0 : 1;
+  }
+  EXPECT_EQ(different, 0U) << "of " << a.weights.size() << " weights differ";
+}
+
+}  // namespace shardscope::testing

@@ -1,0 +1,113 @@
+// What ranks hold and send, measured, against the closed forms; bytes, not tolerances.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "core/data/synthetic.h"
+#include "core/training/formulas.h"
+#include "tests/core/support/random_problem.h"
+#include "tests/core/support/training_run.h"
+
+namespace shardscope::testing {
+namespace {
+
+CategoryBytes states_of(CategoryBytes bytes) {
+  std::fill(bytes.begin() + kStateCategoryCount, bytes.end(), 0);
+  return bytes;
+}
+
+void check_memory(const TrainingRun& run, const CategoryBytes& predicted) {
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    const RankRecord& rank = run.ranks[r];
+    EXPECT_EQ(states_of(rank.state_after_initialization), predicted) << "rank " << r;
+    EXPECT_EQ(states_of(rank.held_after_step), predicted) << "rank " << r;
+    EXPECT_EQ(states_of(rank.peak), predicted) << "rank " << r << ", peaks";
+    // Between steps there are states and inputs, and nothing else.
+    CategoryBytes held = rank.held_after_step;
+    held[static_cast<std::size_t>(Category::inputs)] = 0;
+    EXPECT_EQ(held, predicted) << "rank " << r;
+    EXPECT_LE(rank.peak_total,
+              std::accumulate(rank.peak.begin(), rank.peak.end(), std::uint64_t{0}));
+    EXPECT_EQ(rank.held_at_the_end, 0U) << "rank " << r;
+  }
+}
+
+void check_wire(const TrainingRun& run, const Strategy& strategy, const RandomProblem& problem) {
+  for (std::size_t step = 0; step < problem.options.steps; ++step) {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    for (int r = 0; r < problem.world_size; ++r) {
+      const RankRecord& rank = run.ranks[static_cast<std::size_t>(r)];
+      EXPECT_EQ(rank.sent_bytes[step],
+                predicted_sent_bytes(strategy, problem.model, problem.world_size, r,
+                                     problem.options.precision, problem.options.reduce_precision))
+          << "rank " << r << ", step " << step;
+      sent += rank.sent_bytes[step];
+      received += rank.received_bytes[step];
+    }
+    EXPECT_EQ(sent, received) << "step " << step;
+  }
+}
+
+TEST(MemoryAndWire, AreTheClosedFormsToTheByte) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    RandomProblem problem(seed);
+    for (const Storage storage : {Storage::real, Storage::shape_only}) {
+      problem.options.storage = storage;
+      const SyntheticWeights weights(problem.model, seed);
+      const SyntheticBatches batches(problem.model, seed, problem.options.global_batch);
+      for (const Strategy& strategy : all_strategies()) {
+        SCOPED_TRACE(std::string(strategy.name) + ", " + problem.text());
+        const TrainingRun run =
+            train(strategy, problem.model, problem.options, problem.world_size, weights, batches);
+        check_memory(run, predicted_state_bytes(strategy, problem.model, problem.world_size,
+                                                problem.options.precision));
+        check_wire(run, strategy, problem);
+      }
+    }
+  }
+}
+
+// Where all ranks hold something of everything the wire is that of the papers' tables:
+// ddp, zero1 and zero2 2 c P elements, naive_zero and zero3 3 c P, with c = (N-1)/N.
+TEST(MemoryAndWire, AreThePapersMultiplesWhereRanksDivideEveryLayer) {
+  const ModelSpec model{{8, 16, 24}, Activation::relu, Loss::mse};
+  const std::uint64_t parameters = model.parameters();
+  for (const int world : {2, 4, 8}) {
+    const auto n = static_cast<std::uint64_t>(world);
+    const std::uint64_t once = (n - 1) * (parameters / n) * 2;
+    for (int rank = 0; rank < world; ++rank) {
+      const auto sent = [&](const char* strategy) {
+        return predicted_sent_bytes(*find_strategy(strategy), model, world, rank, DType::bf16,
+                                    DType::bf16);
+      };
+      EXPECT_EQ(sent("DDP"), 2 * once);
+      EXPECT_EQ(sent("NAIVE_ZERO"), 3 * once);
+      EXPECT_EQ(sent("ZERO1"), 2 * once);
+      EXPECT_EQ(sent("ZERO2"), 2 * once);
+      EXPECT_EQ(sent("ZERO3"), 3 * once);
+    }
+  }
+}
+
+// Gradients reduced in fp32 take twice the bytes of bf16 ones; parameters still travel in bf16.
+TEST(MemoryAndWire, CountReducePrecisionOnGradientsAlone) {
+  const ModelSpec model{{8, 16, 24}, Activation::relu, Loss::mse};
+  for (const Strategy& strategy : all_strategies()) {
+    SCOPED_TRACE(std::string(strategy.name));
+    const auto sent = [&](DType precision, DType reduce_precision) {
+      return predicted_sent_bytes(strategy, model, 8, 0, precision, reduce_precision);
+    };
+    const std::uint64_t once = 7 * (model.parameters() / 8);
+    const bool all_reduce = strategy.name == "DDP" || strategy.name == "NAIVE_ZERO";
+    EXPECT_EQ(sent(DType::bf16, DType::fp32) - sent(DType::bf16, DType::bf16),
+              (all_reduce ? 2 : 1) * 2 * once);
+    EXPECT_EQ(sent(DType::fp32, DType::fp32), 2 * sent(DType::bf16, DType::bf16));
+  }
+}
+
+}  // namespace
+}  // namespace shardscope::testing

@@ -1,0 +1,112 @@
+// Every capacity from nothing to the peak: below it the training ends with an OutOfMemory that says
+// what is true, at it the training completes.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "core/data/synthetic.h"
+#include "core/device/process_group.h"
+#include "core/training/trainer.h"
+#include "tests/core/support/training_run.h"
+
+namespace shardscope::testing {
+namespace {
+
+class Problem {
+ public:
+  Problem(DType precision, DType reduce_precision) {
+    options.steps = 2;
+    options.global_batch = 2;
+    options.precision = precision;
+    options.reduce_precision = reduce_precision;
+  }
+
+  ModelSpec model{{2, 3, 1}, Activation::tanh, Loss::mse};
+  TrainingOptions options;
+  SyntheticWeights weights{model, 1};
+  SyntheticBatches batches{model, 1, 2};
+};
+
+// Trains one rank; what an OutOfMemory says must fit the ledger and the trainer at that moment.
+void train_rank(LocalRank local, const Strategy& strategy, const Problem& problem,
+                std::uint64_t capacity) {
+  MemoryLedger& memory = local.device.memory();
+  ProcessGroup group(local.device, local.transport.rank(), local.transport.world_size(),
+                     Storage::real);
+  Trainer trainer(strategy, problem.model, problem.options, group, &problem.batches);
+  try {
+    trainer.initialize(problem.weights);
+    for (std::int64_t t = 1; t <= static_cast<std::int64_t>(problem.options.steps); ++t) {
+      trainer.step(t);
+    }
+  } catch (const OutOfMemory& error) {
+    EXPECT_GT(error.wanted_bytes, error.free_bytes);
+    EXPECT_LE(error.free_bytes, capacity);
+    EXPECT_EQ(memory.capacity(), capacity);
+    const Position& position = trainer.position();
+    EXPECT_LE(position.step, 1) << "a second step needs what the first one needed";
+    EXPECT_EQ(position.step == 0, position.phase == Phase::initialization);
+    const bool in_a_layer = position.phase == Phase::forward || position.phase == Phase::backward;
+    EXPECT_TRUE(!in_a_layer || position.layer.has_value());
+    EXPECT_TRUE(!position.layer.has_value() || *position.layer < problem.model.layer_count());
+    const auto index = static_cast<std::size_t>(error.category);
+    EXPECT_EQ(index < kStateCategoryCount || error.category == Category::inputs,
+              position.phase == Phase::initialization)
+        << "states and inputs are allocated once, before training; category "
+        << name(error.category);
+    throw;
+  }
+}
+
+void sweep(const Strategy& strategy, const Problem& problem, int world) {
+  const std::uint64_t peak = [&] {
+    const TrainingRun run =
+        train(strategy, problem.model, problem.options, world, problem.weights, problem.batches);
+    std::uint64_t most = 0;
+    for (const RankRecord& rank : run.ranks) {
+      most = std::max(most, rank.peak_total);
+    }
+    return most;
+  }();
+  for (std::uint64_t capacity = 0; capacity <= peak + 1; ++capacity) {
+    SCOPED_TRACE("capacity " + std::to_string(capacity) + " of " + std::to_string(peak));
+    std::optional<OutOfMemory> error;
+    try {
+      run_local_cluster(
+          world,
+          [&](LocalRank local) {
+            try {
+              train_rank(local, strategy, problem, capacity);
+            } catch (...) {
+              EXPECT_EQ(local.device.memory().current_total(), 0U) << "memory is left behind";
+              EXPECT_LE(local.device.memory().peak_total(), capacity);
+              throw;
+            }
+          },
+          capacity);
+    } catch (const OutOfMemory& thrown) {
+      error = thrown;
+    }
+    ASSERT_EQ(error.has_value(), capacity < peak);
+  }
+}
+
+TEST(OutOfMemoryInTraining, IsThrownByEveryCapacityBelowThePeakAndByNoOther) {
+  const Problem problems[] = {Problem(DType::fp32, DType::fp32), Problem(DType::fp16, DType::fp16),
+                              Problem(DType::bf16, DType::fp32)};
+  for (const Problem& problem : problems) {
+    for (const Strategy& strategy : all_strategies()) {
+      for (const int world : {1, 2}) {
+        SCOPED_TRACE(std::string(strategy.name) + ", " +
+                     std::string(name(problem.options.precision)) + ", world " +
+                     std::to_string(world));
+        sweep(strategy, problem, world);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shardscope::testing
