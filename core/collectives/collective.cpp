@@ -22,7 +22,8 @@ Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor d
   }
   const std::size_t chunk = data_.chunking().size(0);
   const auto staging = [&] {
-    return Buffer(ledger, Category::communication_buckets, data_.dtype(), chunk, storage);
+    return Buffer(ledger, Category::communication_buckets, data_.dtype(), chunk, storage,
+                  Contents::undefined);
   };
   if (!data_.is_contiguous()) {
     send_staging_ = staging();

@@ -9,25 +9,27 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
-std::byte* allocate_zeroed(std::size_t bytes) {
+std::byte* allocate(std::size_t bytes, Contents contents) {
   const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded);
   if (memory == nullptr) {
     throw std::bad_alloc();
   }
-  std::memset(memory, 0, rounded);
+  if (contents == Contents::zero) {
+    std::memset(memory, 0, rounded);
+  }
   return static_cast<std::byte*>(memory);
 }
 
 }  // namespace
 
 Buffer::Buffer(MemoryLedger& ledger, Category category, DType dtype, std::size_t count,
-               Storage storage)
+               Storage storage, Contents contents)
     : category_(category), dtype_(dtype), count_(count) {
   ledger.allocate(category, count * size_of(dtype));
   ledger_ = &ledger;
   if (storage == Storage::real) {
-    data_ = allocate_zeroed(count * size_of(dtype));
+    data_ = allocate(count * size_of(dtype), contents);
   }
 }
 

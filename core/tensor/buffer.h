@@ -14,14 +14,19 @@ namespace shardscope {
 /// Whether tensors have storage. Shape-only runs give the same times and bytes, and no losses.
 enum class Storage { real, shape_only };
 
+/// What real storage holds at first. Undefined is for buffers that are written before they are
+/// read.
+enum class Contents { zero, undefined };
+
 class Buffer {
  public:
   /// An empty buffer of no bytes.
   Buffer() = default;
 
   /// Registers count elements with the ledger, which must outlive the buffer; throws OutOfMemory if
-  /// they do not fit. Real storage is 64-byte aligned and zero.
-  Buffer(MemoryLedger& ledger, Category category, DType dtype, std::size_t count, Storage storage);
+  /// they do not fit. Real storage is 64-byte aligned.
+  Buffer(MemoryLedger& ledger, Category category, DType dtype, std::size_t count, Storage storage,
+         Contents contents = Contents::zero);
 
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;

@@ -45,6 +45,12 @@ void divide_fp32(float* values, std::size_t count, float divisor) {
 
 }  // namespace
 
+void set_zero(Tensor values) {
+  if (values.is_real()) {
+    std::memset(values.data, 0, values.bytes());
+  }
+}
+
 void convert(Tensor destination, Tensor source) {
   SHARDSCOPE_CHECK(destination.count == source.count, "counts differ");
   if (!destination.is_real()) {

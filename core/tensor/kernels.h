@@ -7,6 +7,9 @@
 
 namespace shardscope {
 
+/// values = 0.
+void set_zero(Tensor values);
+
 /// destination = source, converted.
 void convert(Tensor destination, Tensor source);
 

@@ -1,7 +1,5 @@
 #include "core/training/flat_parameters.h"
 
-#include <algorithm>
-
 #include "core/tensor/kernels.h"
 
 namespace shardscope {
@@ -12,10 +10,7 @@ void flatten_params(std::span<const Tensor> tensors, Tensor flat) {
     convert(flat.slice(offset, tensor.count), tensor);
     offset += tensor.count;
   }
-  const Tensor padding = flat.slice(offset, flat.count - offset);
-  if (padding.is_real()) {
-    std::fill_n(padding.data, padding.bytes(), std::byte{0});
-  }
+  set_zero(flat.slice(offset, flat.count - offset));
 }
 
 void unflatten_into(Tensor flat, std::span<const Tensor> tensors) {

@@ -27,7 +27,8 @@ Tensor GradientReducer::begin(std::size_t layer) {
   const auto index = static_cast<std::size_t>(&unit - geometry_.units().data());
   if (strategy_.gradients == Placement::sharded && layer == unit.last_layer) {
     transient_[index] = Buffer(group_.device().memory(), Category::communication_buckets,
-                               precision_, unit.full_count, group_.storage());
+                               precision_, unit.full_count, group_.storage(), Contents::undefined);
+    set_zero(transient_[index].slice(unit.count, unit.full_count - unit.count));  // Padding.
   }
   return unit_gradient(index).slice(geometry_.offset_in_unit(layer),
                                     model_.layer(layer).elements());
@@ -76,7 +77,7 @@ void GradientReducer::reduce(std::size_t unit_index) {
   Buffer wire;  // The gradients in the type they are sent in, if it is another one.
   if (reduce_precision_ != precision_) {
     wire = Buffer(group_.device().memory(), Category::communication_buckets, reduce_precision_,
-                  sums.count, group_.storage());
+                  sums.count, group_.storage(), Contents::undefined);
     group_.device().compute(Phase::backward,
                             convert_cost(sums.count, precision_, reduce_precision_));
     convert(wire.tensor(), sums);

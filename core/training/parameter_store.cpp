@@ -37,7 +37,7 @@ void ParameterStore::gather(const ShardUnit& unit, Phase phase) {
   SHARDSCOPE_CHECK(!gathered_.has_value(), "a unit is gathered while another one is in use");
   const Tensor held = held_.tensor();
   gathered_.emplace(group_.device().memory(), Category::gathered_parameters, held.dtype,
-                    unit.full_count, group_.storage());
+                    unit.full_count, group_.storage(), Contents::undefined);
   convert(gathered_->slice(geometry_.owned_begin(unit, group_.rank()), unit.owned_count),
           held.slice(unit.owned_offset, unit.owned_count));
   group_.all_gather(ChunkedTensor::even(gathered_->tensor(), group_.world_size()))->wait(phase);

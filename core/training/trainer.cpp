@@ -112,7 +112,7 @@ Tensor Trainer::input_of(std::size_t layer) const {
 
 Buffer Trainer::activation(std::size_t width) {
   return {group_.device().memory(), Category::activations, options_.precision, rows_ * width,
-          group_.storage()};
+          group_.storage(),         Contents::undefined};
 }
 
 }  // namespace shardscope
