@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "core/check.h"
 #include "core/tensor/half.h"
@@ -83,20 +84,24 @@ void divide(Tensor values, float divisor) {
 
 double sum_of_squares(Tensor values, double scale) {
   constexpr std::size_t kBlock = 1024;
-  double sum = 0.0;
   if (!values.is_real()) {
-    return sum;
+    return 0.0;
   }
+  // One sum would wait for each of its additions.
+  std::array<double, kSumLanes> sums{};
   std::array<float, kBlock> block;
   for (std::size_t begin = 0; begin < values.count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, values.count - begin);
     convert(Tensor::of(block.data(), length), values.slice(begin, length));
-    for (std::size_t i = 0; i < length; ++i) {
-      const double value = static_cast<double>(block[i]) / scale;
-      sum += value * value;
+    std::fill(block.begin() + static_cast<std::ptrdiff_t>(length), block.end(), 0.0F);
+    for (std::size_t i = 0; i < kBlock; i += kSumLanes) {
+      for (std::size_t lane = 0; lane < kSumLanes; ++lane) {
+        const auto value = static_cast<double>(block[i + lane]);
+        sums[lane] += value * value;
+      }
     }
   }
-  return sum;
+  return std::accumulate(sums.begin(), sums.end(), 0.0) / (scale * scale);
 }
 
 }  // namespace shardscope

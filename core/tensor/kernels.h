@@ -16,7 +16,10 @@ void add(Tensor accumulator, Tensor addend);
 /// values = values / divisor.
 void divide(Tensor values, float divisor);
 
-/// Sum of (x / scale)^2 in fp64, in order. 0 if shape-only.
+inline constexpr std::size_t kSumLanes = 16;
+
+/// Sum of x^2, divided by scale^2, in fp64. The order of additions is fixed: element i goes to sum
+/// i mod kSumLanes, and these are added in order. 0 if shape-only.
 double sum_of_squares(Tensor values, double scale);
 
 }  // namespace shardscope

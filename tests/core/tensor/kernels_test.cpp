@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -219,15 +220,26 @@ TEST(Kernels, DoNotDependOnAlignmentOrLength) {
   }
 }
 
-TEST(SumOfSquares, IsThePlainSumInFp64) {
-  std::vector<float> values(5000);
-  double plain = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = uniform(15, i);
-    const double scaled = static_cast<double>(values[i]) / 1024.0;
-    plain += scaled * scaled;
+TEST(SumOfSquares, AddsInTheDocumentedOrderAtAnyAddress) {
+  for (const std::size_t count : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000}) {
+    std::vector<float> values(count);
+    std::array<double, kSumLanes> sums{};
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = uniform(15, i);
+      sums[i % kSumLanes] += static_cast<double>(values[i]) * values[i];
+    }
+    double sum = 0;
+    for (const double lane : sums) {
+      sum += lane;
+    }
+    for (std::size_t offset = 0; offset < 17; ++offset) {
+      std::vector<float> elsewhere(offset);
+      elsewhere.insert(elsewhere.end(), values.begin(), values.end());
+      const Tensor tensor = view(elsewhere).slice(offset, count);
+      EXPECT_EQ(sum_of_squares(tensor, 1.0), sum) << count << " from " << offset;
+      EXPECT_EQ(sum_of_squares(tensor, 1024.0), sum / 0x1p20) << count << " from " << offset;
+    }
   }
-  EXPECT_EQ(sum_of_squares(view(values), 1024.0), plain);
   EXPECT_EQ(sum_of_squares({nullptr, DType::fp32, 5000}, 1.0), 0.0);
 }
 
