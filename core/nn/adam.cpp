@@ -10,7 +10,7 @@
 namespace shardscope {
 namespace {
 
-// Small enough that gradients, converted to fp32, stay in the L1 cache.
+// Small enough that what a block reads and writes stays in the L1 cache while it is converted.
 constexpr std::size_t kBlock = 1024;
 
 struct Coefficients {
@@ -63,6 +63,8 @@ void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
   SHARDSCOPE_CHECK(tensors.gradients.count == count && tensors.first_moment.count == count &&
                        tensors.second_moment.count == count,
                    "counts differ");
+  const bool rounds = tensors.rounded_parameters.count > 0;
+  SHARDSCOPE_CHECK(!rounds || tensors.rounded_parameters.count == count, "counts differ");
   if (!tensors.parameters.is_real()) {
     return;
   }
@@ -73,6 +75,10 @@ void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
     convert(Tensor::of(gradients.data(), length), tensors.gradients.slice(begin, length));
     update_block(c, length, tensors.parameters.fp32() + begin, gradients.data(),
                  tensors.first_moment.fp32() + begin, tensors.second_moment.fp32() + begin);
+    if (rounds) {
+      convert(tensors.rounded_parameters.slice(begin, length),
+              tensors.parameters.slice(begin, length));
+    }
   }
 }
 

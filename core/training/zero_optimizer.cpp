@@ -52,10 +52,8 @@ void ZeroOptimizer::update(std::int64_t t) {
                 {.parameters = weights[i],
                  .gradients = gradients[i],
                  .first_moment = state(first_moment_, unit),
-                 .second_moment = state(second_moment_, unit)});
-    if (options_.has_master_weights()) {
-      convert(parameters[i], weights[i]);
-    }
+                 .second_moment = state(second_moment_, unit),
+                 .rounded_parameters = options_.has_master_weights() ? parameters[i] : Tensor{}});
   }
 }
 
