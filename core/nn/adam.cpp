@@ -10,7 +10,7 @@
 namespace shardscope {
 namespace {
 
-// Small enough that gradients, converted to fp32, stay in the L1 cache.
+// Small enough that what a block reads and writes stays in the L1 cache while it is converted.
 constexpr std::size_t kBlock = 1024;
 
 struct Coefficients {
@@ -63,6 +63,8 @@ void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
   SHARDSCOPE_CHECK(tensors.gradients.count == count && tensors.first_moment.count == count &&
                        tensors.second_moment.count == count,
                    "counts differ");
+  const bool rounds = tensors.rounded_parameters.count > 0;
+  SHARDSCOPE_CHECK(!rounds || tensors.rounded_parameters.count == count, "counts differ");
   if (!tensors.parameters.is_real()) {
     return;
   }
@@ -70,9 +72,18 @@ void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
   std::array<float, kBlock> gradients;
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, count - begin);
-    convert(Tensor::of(gradients.data(), length), tensors.gradients.slice(begin, length));
-    update_block(c, length, tensors.parameters.fp32() + begin, gradients.data(),
+    const float* fp32_gradients = gradients.data();
+    if (tensors.gradients.dtype == DType::fp32) {
+      fp32_gradients = tensors.gradients.fp32() + begin;
+    } else {
+      convert(Tensor::of(gradients.data(), length), tensors.gradients.slice(begin, length));
+    }
+    update_block(c, length, tensors.parameters.fp32() + begin, fp32_gradients,
                  tensors.first_moment.fp32() + begin, tensors.second_moment.fp32() + begin);
+    if (rounds) {
+      convert(tensors.rounded_parameters.slice(begin, length),
+              tensors.parameters.slice(begin, length));
+    }
   }
 }
 

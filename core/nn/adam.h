@@ -26,6 +26,7 @@ struct AdamTensors {
   Tensor gradients;  ///< Any floating-point type.
   Tensor first_moment;
   Tensor second_moment;
+  Tensor rounded_parameters;  ///< The new parameters in a half type; no elements if not wanted.
 };
 
 /// One update, step t = 1, 2, ...; gradients are multiplied by 1 / loss_scale first, in fp32, as

@@ -40,8 +40,8 @@ StepDiagnostics Trainer::step(std::int64_t t) {
   load_batch(t);
   const double loss = forward();
   backward();
-  position_ = {.step = t, .phase = Phase::optimizer, .layer = std::nullopt};
-  optimizer_->step(t);
+  position_.layer.reset();
+  optimizer_->step(t, position_.phase);
   return {.local_loss = loss, .gradient_sum_of_squares = optimizer_->gradient_sum_of_squares()};
 }
 

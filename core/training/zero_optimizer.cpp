@@ -31,8 +31,10 @@ ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& op
   second_moment_ = allocate(Category::second_moment);
 }
 
-void ZeroOptimizer::step(std::int64_t t) {
+void ZeroOptimizer::step(std::int64_t t, Phase& phase) {
+  phase = Phase::backward;
   gradients_.finish();
+  phase = Phase::optimizer;
   update(t);
   parameters_.publish();
 }
@@ -56,10 +58,8 @@ void ZeroOptimizer::update(std::int64_t t) {
                 {.parameters = weights[i],
                  .gradients = gradients[i],
                  .first_moment = state(first_moment_, unit),
-                 .second_moment = state(second_moment_, unit)});
-    if (options_.has_master_weights()) {
-      convert(parameters[i], weights[i]);
-    }
+                 .second_moment = state(second_moment_, unit),
+                 .rounded_parameters = options_.has_master_weights() ? parameters[i] : Tensor{}});
   }
 }
 

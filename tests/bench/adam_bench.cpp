@@ -38,14 +38,13 @@ void adam(benchmark::State& state, DType precision) {
   side_by_side(
       state,
       [&] {
-        adam_update({}, ++t, 1.0,
-                    {.parameters = weights.tensor(),
-                     .gradients = gradients.tensor(),
-                     .first_moment = first_moment.tensor(),
-                     .second_moment = second_moment.tensor()});
-        if (precision != DType::fp32) {
-          convert(parameters.tensor(), weights.tensor());
-        }
+        adam_update(
+            {}, ++t, 1.0,
+            {.parameters = weights.tensor(),
+             .gradients = gradients.tensor(),
+             .first_moment = first_moment.tensor(),
+             .second_moment = second_moment.tensor(),
+             .rounded_parameters = precision == DType::fp32 ? Tensor{} : parameters.tensor()});
       },
       [&] {
         std::memcpy(to.tensor().data, from.tensor().data, copied);

@@ -168,8 +168,8 @@ void BareTraining::update(std::int64_t t, int rank) {
                 {.parameters = state(memory.weights),
                  .gradients = memory.gradients.slice(begin, unit.owned_count),
                  .first_moment = state(memory.first_moment),
-                 .second_moment = state(memory.second_moment)});
-    convert(memory.parameters.slice(begin, unit.owned_count), state(memory.weights));
+                 .second_moment = state(memory.second_moment),
+                 .rounded_parameters = memory.parameters.slice(begin, unit.owned_count)});
   }
 }
 

@@ -25,7 +25,8 @@ struct State {
     return {.parameters = part(p),
             .gradients = part(g),
             .first_moment = part(m),
-            .second_moment = part(v)};
+            .second_moment = part(v),
+            .rounded_parameters = {}};
   }
 };
 
@@ -151,9 +152,28 @@ TEST(Adam, ReadsHalfGradientsAsTheirFp32Values) {
   }
 }
 
+TEST(Adam, WritesTheRoundedParametersBesideTheNewOnes) {
+  for (const DType dtype : {DType::bf16, DType::fp16}) {
+    for (const std::size_t count : {1, 7, 1023, 1024, 1500}) {
+      State state(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        state.p[i] = uniform(1, i);
+        state.g[i] = uniform(2, i);
+      }
+      std::vector<std::uint16_t> rounded(count);
+      std::vector<std::uint16_t> expected(count);
+      AdamTensors tensors = state.tensors(0, count);
+      tensors.rounded_parameters = {reinterpret_cast<std::byte*>(rounded.data()), dtype, count};
+      adam_update({}, 1, 1.0, tensors);
+      convert({reinterpret_cast<std::byte*>(expected.data()), dtype, count}, tensors.parameters);
+      EXPECT_EQ(rounded, expected) << count << " " << name(dtype);
+    }
+  }
+}
+
 TEST(Adam, LeavesShapeOnlyTensorsAlone) {
   const Tensor nothing{nullptr, DType::fp32, 1000};
-  adam_update({}, 1, 1.0, {nothing, {nullptr, DType::bf16, 1000}, nothing, nothing});
+  adam_update({}, 1, 1.0, {nothing, {nullptr, DType::bf16, 1000}, nothing, nothing, {}});
 }
 
 }  // namespace
