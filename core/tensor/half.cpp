@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-#if defined(__F16C__)
+#if defined(__AVX2__) || defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -25,14 +25,41 @@ void load_bf16(const std::uint16_t* __restrict source, float* __restrict destina
   }
 }
 
-void store_bf16(const float* __restrict source, std::uint16_t* __restrict destination,
-                std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(source[i]);
-    const std::uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
-    const std::uint32_t quiet_nan = 0x7FC0 | ((bits >> 16) & 0x8000);
-    const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
-    destination[i] = static_cast<std::uint16_t>(is_nan ? quiet_nan : rounded);
+std::uint16_t round_to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
+  const std::uint32_t quiet_nan = 0x7FC0 | ((bits >> 16) & 0x8000);
+  const bool is_nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+  return static_cast<std::uint16_t>(is_nan ? quiet_nan : rounded);
+}
+
+#if defined(__AVX2__)
+// The same for eight, each in the lower half of its 32 bits.
+__m256i round_to_bf16(__m256 values) {
+  const __m256i bits = _mm256_castps_si256(values);
+  const __m256i upper = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i half = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF));
+  const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+  const __m256i sign = _mm256_and_si256(upper, _mm256_set1_epi32(0x8000));
+  const __m256i quiet_nan = _mm256_or_si256(sign, _mm256_set1_epi32(0x7FC0));
+  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(values, values, _CMP_UNORD_Q));
+  return _mm256_blendv_epi8(rounded, quiet_nan, is_nan);
+}
+#endif
+
+void store_bf16(const float* source, std::uint16_t* destination, std::size_t count) {
+  std::size_t i = 0;
+#if defined(__AVX2__)
+  for (; i + 16 <= count; i += 16) {
+    const __m256i low = round_to_bf16(_mm256_loadu_ps(source + i));
+    const __m256i high = round_to_bf16(_mm256_loadu_ps(source + i + 8));
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, high), 0xD8);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(destination + i), packed);
+  }
+#endif
+  for (; i < count; ++i) {
+    destination[i] = round_to_bf16(source[i]);
   }
 }
 
