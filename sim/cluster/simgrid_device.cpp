@@ -4,6 +4,7 @@
 #include <mutex>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Exec.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 #include <utility>
@@ -17,6 +18,14 @@ namespace s4u = simgrid::s4u;
 namespace {
 
 double now() { return s4u::Engine::get_clock(); }
+
+// SimGrid 3.32 registers a callback in a global map when an execution is made, without a lock: two
+// ranks on two threads must not make one at the same time.
+s4u::ExecPtr make_execution() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return s4u::Exec::init();
+}
 
 }  // namespace
 
@@ -103,7 +112,10 @@ void SimGridDevice::compute(Phase phase, Cost cost) {
   const KernelTime time = kernel_time(spec_, cost);
   (time.is_memory_bound() ? limits_.memory_s : limits_.flops_s) += time.total_s() - time.launch_s;
   limits_.launch_s += time.launch_s;
-  s4u::this_actor::execute(time.total_s() * kHostSpeed);
+  make_execution()
+      ->set_flops_amount(time.total_s() * kHostSpeed)
+      ->set_host(s4u::this_actor::get_host())
+      ->wait();
   timeline_.computed(phase, now());
 }
 

@@ -119,8 +119,7 @@ class Wires::End final : public Transport {
   WireCounters& counters_;
 };
 
-Wires::Wires(const Platform& platform)
-    : platform_(platform), channels_(platform.hosts.size() * platform.hosts.size()) {}
+Wires::Wires(const Platform& platform) : platform_(platform) {}
 
 Wires::~Wires() = default;
 
@@ -128,14 +127,21 @@ std::unique_ptr<Transport> Wires::transport(int rank, WireCounters& counters) {
   return std::make_unique<End>(*this, rank, counters);
 }
 
+// Making a channel is a simcall, during which another actor may make the same one: the first to
+// come back wins.
 Wires::Channel& Wires::channel(int from, int to) {
-  std::unique_ptr<Channel>& slot =
-      channels_[static_cast<std::size_t>(from) * platform_.hosts.size() +
-                static_cast<std::size_t>(to)];
-  if (slot == nullptr) {
-    slot = std::make_unique<Channel>(from, to);
+  const std::uint64_t key =
+      static_cast<std::uint64_t>(from) * platform_.hosts.size() + static_cast<std::uint64_t>(to);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = channels_.find(key);
+    if (found != channels_.end()) {
+      return *found->second;
+    }
   }
-  return *slot;
+  auto made = std::make_unique<Channel>(from, to);
+  const std::lock_guard lock(mutex_);
+  return *channels_.try_emplace(key, std::move(made)).first->second;
 }
 
 }  // namespace shardscope

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
 #include "core/collectives/transport.h"
 #include "sim/cluster/network.h"
@@ -21,6 +23,8 @@ struct WireCounters {
 class Wires {
  public:
   explicit Wires(const Platform& platform);
+  Wires(const Wires&) = delete;
+  Wires& operator=(const Wires&) = delete;
   ~Wires();
 
   /// A rank's end. Its calls must come from one actor on the rank's host. The wires and the
@@ -36,7 +40,8 @@ class Wires {
   Channel& channel(int from, int to);
 
   const Platform& platform_;
-  std::vector<std::unique_ptr<Channel>> channels_;
+  std::mutex mutex_;  // Of the map; never held across a simcall.
+  std::unordered_map<std::uint64_t, std::unique_ptr<Channel>> channels_;
 };
 
 }  // namespace shardscope
