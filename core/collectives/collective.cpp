@@ -42,13 +42,14 @@ void Collective::run(Transport& transport) {
 }
 
 void Collective::run_round(const Round& round, Transport& transport) {
+  const Tensor sent = round.send.has_value() ? outgoing(round.send->chunk) : Tensor{};
   std::unique_ptr<Request> receiving;
   std::unique_ptr<Request> sending;
   if (round.receive.has_value()) {
     receiving = transport.irecv(round.receive->peer, incoming(round.receive->chunk, round.reduce));
   }
   if (round.send.has_value()) {
-    sending = transport.isend(round.send->peer, outgoing(round.send->chunk));
+    sending = transport.isend(round.send->peer, sent);
   }
   if (receiving != nullptr) {
     receiving->wait();
@@ -66,9 +67,12 @@ Tensor Collective::outgoing(int chunk) {
   if (data_.is_contiguous()) {
     return data_.chunk(chunk);
   }
-  const Tensor staged = send_staging_.slice(0, data_.chunking().size(chunk));
-  data_.pack(chunk, staged);
-  return staged;
+  if (staged_chunk_ == chunk) {  // Passed on as it came.
+    std::swap(send_staging_, receive_staging_);
+  } else {
+    data_.pack(chunk, send_staging_.slice(0, data_.chunking().size(chunk)));
+  }
+  return send_staging_.slice(0, data_.chunking().size(chunk));
 }
 
 Tensor Collective::incoming(int chunk, bool reduce) {
@@ -78,6 +82,7 @@ Tensor Collective::incoming(int chunk, bool reduce) {
   if (data_.is_contiguous() && !reduce) {
     return data_.chunk(chunk);
   }
+  staged_chunk_.reset();
   return receive_staging_.slice(0, data_.chunking().size(chunk));
 }
 
@@ -90,6 +95,7 @@ void Collective::receive(int chunk, bool reduce) {
     add(data_.chunk(chunk), staged);
   } else {
     data_.unpack(chunk, staged);
+    staged_chunk_ = chunk;
   }
 }
 

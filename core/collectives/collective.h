@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/collectives/chunked_tensor.h"
 #include "core/collectives/schedule.h"
@@ -34,6 +35,7 @@ class Collective {
   ChunkedTensor data_;
   Buffer send_staging_;
   Buffer receive_staging_;
+  std::optional<int> staged_chunk_;  // What receive_staging_ holds, if it was copied and not added.
 };
 
 }  // namespace shardscope

@@ -1,6 +1,7 @@
 #include "core/tensor/buffer.h"
 
-#include <cstring>
+#include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <utility>
 
@@ -8,18 +9,6 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-
-std::byte* allocate(std::size_t bytes, Contents contents) {
-  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  if (contents == Contents::zero) {
-    std::memset(memory, 0, rounded);
-  }
-  return static_cast<std::byte*>(memory);
-}
 
 }  // namespace
 
@@ -29,7 +18,7 @@ Buffer::Buffer(MemoryLedger& ledger, Category category, DType dtype, std::size_t
   ledger.allocate(category, count * size_of(dtype));
   ledger_ = &ledger;
   if (storage == Storage::real) {
-    data_ = allocate(count * size_of(dtype), contents);
+    allocate(contents);
   }
 }
 
@@ -38,6 +27,7 @@ Buffer::Buffer(Buffer&& other) noexcept
       category_(other.category_),
       dtype_(other.dtype_),
       count_(std::exchange(other.count_, 0)),
+      block_(std::exchange(other.block_, nullptr)),
       data_(std::exchange(other.data_, nullptr)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
@@ -47,6 +37,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
     category_ = other.category_;
     dtype_ = other.dtype_;
     count_ = std::exchange(other.count_, 0);
+    block_ = std::exchange(other.block_, nullptr);
     data_ = std::exchange(other.data_, nullptr);
   }
   return *this;
@@ -54,12 +45,26 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 
 Buffer::~Buffer() { release(); }
 
+// calloc knows which memory comes fresh and zero from the system and need not be written. The block
+// is aligned by hand.
+void Buffer::allocate(Contents contents) {
+  const std::size_t bytes = count_ * size_of(dtype_) + kAlignment;
+  block_ = contents == Contents::zero ? std::calloc(1, bytes) : std::malloc(bytes);
+  if (block_ == nullptr) {
+    release();
+    throw std::bad_alloc();
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(block_);
+  data_ = static_cast<std::byte*>(block_) + (kAlignment - address % kAlignment);
+}
+
 void Buffer::release() {
   if (ledger_ != nullptr) {
     ledger_->release(category_, count_ * size_of(dtype_));
     ledger_ = nullptr;
   }
-  std::free(data_);
+  std::free(block_);
+  block_ = nullptr;
   data_ = nullptr;
 }
 

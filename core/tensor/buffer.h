@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 
 #include "core/tensor/ledger.h"
 #include "core/tensor/tensor.h"
@@ -41,12 +39,14 @@ class Buffer {
   std::size_t size() const { return count_; }
 
  private:
+  void allocate(Contents contents);
   void release();
 
   MemoryLedger* ledger_ = nullptr;
   Category category_ = Category::parameters;
   DType dtype_ = DType::fp32;
   std::size_t count_ = 0;
+  void* block_ = nullptr;  // As the allocator gave it; data_ is the first aligned byte in it.
   std::byte* data_ = nullptr;
 };
 
