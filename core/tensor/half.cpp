@@ -18,9 +18,16 @@
 namespace shardscope {
 namespace {
 
-void load_bf16(const std::uint16_t* __restrict source, float* __restrict destination,
-               std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
+void load_bf16(const std::uint16_t* source, float* destination, std::size_t count) {
+  std::size_t i = 0;
+#if defined(__AVX2__)
+  for (; i + 8 <= count; i += 8) {
+    const __m128i half = _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i));
+    const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16);
+    _mm256_storeu_ps(destination + i, _mm256_castsi256_ps(bits));
+  }
+#endif
+  for (; i < count; ++i) {
     destination[i] = std::bit_cast<float>(static_cast<std::uint32_t>(source[i]) << 16);
   }
 }
