@@ -12,21 +12,25 @@
 namespace shardscope {
 namespace {
 
+/// More than in the tables: a bandwidth of 1555 GB/s is given exactly.
+constexpr int kDigits = 4;
+
 std::string network_text(const LinkSpec& link) {
-  return "star, one full-duplex link of " + format_bits_per_s(link.bandwidth_bytes_per_s) + " (" +
-         format_bytes_per_s(link.bandwidth_bytes_per_s) + ") and " +
-         format_seconds(link.latency_s) + " per rank; a path is two links, " +
-         format_seconds(2 * link.latency_s) + "; max-min fair sharing, no protocol overhead";
+  return "star, one full-duplex link of " + format_bits_per_s(link.bandwidth_bytes_per_s, kDigits) +
+         " (" + format_bytes_per_s(link.bandwidth_bytes_per_s, kDigits) + ") and " +
+         format_seconds(link.latency_s, kDigits) + " per rank; a path is two links, " +
+         format_seconds(2 * link.latency_s, kDigits) +
+         "; max-min fair sharing, no protocol overhead";
 }
 
 std::string device_text(const DeviceSpec& device) {
   return (device.preset.empty() ? "" : printable(device.preset) + ": ") +
-         format_flops_per_s(device.peak_flops_per_s) + " x " +
+         format_flops_per_s(device.peak_flops_per_s, kDigits) + " x " +
          significant(device.compute_efficiency) + ", memory " +
-         format_bytes(static_cast<double>(device.memory_bytes)) + " at " +
-         format_bytes_per_s(device.memory_bandwidth_bytes_per_s) + " x " +
+         format_bytes(static_cast<double>(device.memory_bytes), kDigits) + " at " +
+         format_bytes_per_s(device.memory_bandwidth_bytes_per_s, kDigits) + " x " +
          significant(device.memory_efficiency) + ", launch " +
-         format_seconds(device.launch_overhead_s);
+         format_seconds(device.launch_overhead_s, kDigits);
 }
 
 std::string numbers_text(const TrainingOptions& training) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -42,25 +43,45 @@ Unit unit_of(const std::vector<RunResult>& runs) {
   return time_unit(longest);
 }
 
+using Row = std::vector<std::string>;
+
+/// Rows of steps 1, 2, ... with their numbers before them; steps whose rows are equal share one:
+/// "2-20".
+void add_step_rows(const std::vector<Row>& rows, Table& table) {
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t end = first + 1;
+    while (end < rows.size() && rows[end] == rows[first]) {
+      ++end;
+    }
+    Row row = rows[first];
+    const std::string step = std::to_string(first + 1);
+    row.insert(row.begin(), end == first + 1 ? step : step + "-" + std::to_string(end));
+    table.add_row(std::move(row));
+    first = end;
+  }
+}
+
 /// Loss and the time split side by side.
-Table table_of(const RunResult& run, const Unit& unit) {
+Table single_run_table(const RunResult& run, const Unit& unit) {
   Table table;
   for (const std::string title :
        {"step", "loss", "grad norm", "wall", "forward", "backward", "optimizer", "exposed"}) {
     table.add_column(title, Align::right);
   }
+  std::vector<Row> rows;
   for (const StepResult& step : run.steps()) {
     const TimeSplit& time = step.time();
     const auto figure = [&](double seconds) { return time_text(seconds, unit); };
-    table.add_row({std::to_string(step.step()), loss_text(step),
-                   step.has_grad_norm() ? significant(step.grad_norm(), 4, 6) : "-",
-                   figure(time.wall_s()), figure(time.forward_s()), figure(time.backward_s()),
-                   figure(time.optimizer_s()), figure(time.exposed_communication_s())});
+    rows.push_back({loss_text(step),
+                    step.has_grad_norm() ? significant(step.grad_norm(), 4, 6) : "-",
+                    figure(time.wall_s()), figure(time.forward_s()), figure(time.backward_s()),
+                    figure(time.optimizer_s()), figure(time.exposed_communication_s())});
   }
+  add_step_rows(rows, table);
   return table;
 }
 
-/// One row per step, one column per run; "-" where a run had ended.
+/// One column per run; "-" where a run had ended.
 template <typename Cell>
 Table table_of(const std::vector<RunResult>& runs, Cell cell) {
   int most_steps = 0;
@@ -70,13 +91,13 @@ Table table_of(const std::vector<RunResult>& runs, Cell cell) {
     table.add_column(strategy_name(run), Align::right);
     most_steps = std::max(most_steps, run.steps_size());
   }
+  std::vector<Row> rows(static_cast<std::size_t>(most_steps));
   for (int i = 0; i < most_steps; ++i) {
-    std::vector<std::string> row = {std::to_string(i + 1)};
     for (const RunResult& run : runs) {
-      row.push_back(i < run.steps_size() ? cell(run.steps(i)) : "-");
+      rows[static_cast<std::size_t>(i)].push_back(i < run.steps_size() ? cell(run.steps(i)) : "-");
     }
-    table.add_row(std::move(row));
   }
+  add_step_rows(rows, table);
   return table;
 }
 
@@ -87,7 +108,7 @@ void write_steps(const ComparedRuns& compared, Page& page) {
   const std::string unit_name(unit.name);
   if (compared.runs.size() == 1) {
     page.section("Every step: loss, and times in " + unit_name,
-                 table_of(compared.runs.front(), unit));
+                 single_run_table(compared.runs.front(), unit));
     return;
   }
   if (compared.scenario.training.storage == Storage::real) {

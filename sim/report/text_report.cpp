@@ -1,5 +1,6 @@
 #include "sim/report/text_report.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -26,23 +27,39 @@ void write_answer(const ComparedRuns& compared, Page& page) {
   }
 }
 
+/// "1236-(27 x 16384)-1236": widths that repeat so often that nobody would count them are counted.
+std::string layers_text(const std::vector<std::size_t>& widths) {
+  constexpr std::ptrdiff_t kFewestCounted = 4;
+  std::string text;
+  for (auto width = widths.begin(); width != widths.end();) {
+    const auto other = std::find_if(width, widths.end(), [&](auto next) { return next != *width; });
+    const std::ptrdiff_t equal = other - width;
+    text += text.empty() ? std::string() : std::string{'-', kSoftBreak};
+    if (equal >= kFewestCounted) {
+      text += "(" + std::to_string(equal) + " x " + std::to_string(*width) + ")";
+      width = other;
+    } else {
+      text += std::to_string(*width);
+      ++width;
+    }
+  }
+  return text;
+}
+
 /// What was run, in one sentence.
 std::string setting(const ComparedRuns& compared) {
   const Scenario& scenario = compared.scenario;
   const TrainingOptions& training = scenario.training;
-  std::string widths;
-  for (const std::size_t width : scenario.model.widths) {
-    widths += (widths.empty() ? "" : "-") + std::to_string(width);
-  }
   const std::string parameters =
       compared.runs.empty() ? ""
                             : format_count(compared.runs.front().parameters()) + " parameters, ";
   const std::string arithmetic =
       training.storage == Storage::real ? "" : ", shapes only (no arithmetic, no losses)";
-  return "Layers " + widths + ", " + parameters + std::string(name(training.precision)) +
-         ", global batch " + format_count(training.global_batch) + ", steps " +
-         format_count(training.steps) + ", ranks " +
-         format_count(static_cast<std::uint64_t>(scenario.world_size)) + arithmetic + ".";
+  return "Layers " + layers_text(scenario.model.widths) + ", " + parameters +
+         std::string(name(training.precision)) + ", global batch " +
+         format_count(training.global_batch) + ", steps " + format_count(training.steps) +
+         ", ranks " + format_count(static_cast<std::uint64_t>(scenario.world_size)) + arithmetic +
+         ".";
 }
 
 }  // namespace

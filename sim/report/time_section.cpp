@@ -12,6 +12,14 @@
 namespace shardscope {
 namespace {
 
+/// The steps that RunSummary::mean covers.
+std::string steps_of_mean(const TrainingOptions& training) {
+  if (training.steps <= 2) {
+    return "step " + format_count(training.steps);
+  }
+  return "mean of steps 2 to " + format_count(training.steps);
+}
+
 void write_step_time(const ComparedRuns& compared, Page& page) {
   double longest = 0;
   for (const RunSummary& summary : compared.summaries) {
@@ -27,10 +35,9 @@ void write_step_time(const ComparedRuns& compared, Page& page) {
                    figure(mean.backward_s), figure(mean.optimizer_s), figure(mean.exposed_s),
                    format_percent(mean.exposed_s / mean.wall_s), figure(mean.busy_s)});
   });
-  const auto& training = compared.scenario.training;
-  const std::string steps =
-      training.steps > 1 ? "mean of steps 2 to " + format_count(training.steps) : "step 1";
-  page.section("Time of a step, " + std::string(unit.name) + " (" + steps + ")", table,
+  page.section("Time of a step, " + std::string(unit.name) + " (" +
+                   steps_of_mean(compared.scenario.training) + ")",
+               table,
                "wall = forward + backward + optimizer + exposed. Exposed: compute waits for "
                "communication; busy: communication in flight, hidden or not. Each step counts the "
                "rank that finishes it last.");
