@@ -1,4 +1,5 @@
-// The command line: options and their help. What the commands do is in commands.cpp.
+// The command line: options and their help. What the commands do is in run_command.cpp and
+// commands.cpp.
 #include <CLI/CLI.hpp>
 #include <string>
 
@@ -17,12 +18,31 @@ constexpr const char* kExamples = R"(Examples:
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
 2 a fault in a file, an argument or an output.)";
 
+constexpr const char* kRunExamples = R"(Examples:
+  shardscope run my.textproto --quiet
+  shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --set training.steps=5
+  shardscope run my.textproto --strategy DDP,ZERO3 --json result.json --save-weights weights)";
+
+constexpr const char* kMemoryExample = R"(Example:
+  shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
+
+constexpr const char* kCheckExamples = R"(Examples:
+  shardscope check my.textproto other.textproto
+  shardscope check my.textproto --set cluster.world_size=16)";
+
+constexpr const char* kInitExample = R"(Example:
+  shardscope init my.textproto)";
+
+constexpr const char* kSchemaExample = R"(Example:
+  shardscope schema | less)";
+
 using shardscope::CheckArguments;
 using shardscope::MemoryArguments;
 using shardscope::RunArguments;
 
 void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Train a scenario on its simulated cluster");
+  command->footer(kRunExamples);
   command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
       ->required()
       ->type_name("SCENARIO");
@@ -51,6 +71,7 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
 void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("memory", "Table of formulas: model states per rank and strategy");
+  command->footer(kMemoryExample);
   command->add_option("--parameters", arguments.parameters, "Parameter counts, e.g. 7.5e9,128e9")
       ->required()
       ->type_name("P,...");
@@ -68,9 +89,10 @@ void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
 
 void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("check", "Read scenarios and report every fault");
+  command->footer(kCheckExamples);
   command->add_option("scenario", arguments.scenarios, "Scenario files")
       ->required()
-      ->type_name("SCENARIO...");
+      ->type_name("SCENARIO");
   command->add_option("--set", arguments.set, "Override a field in each")
       ->type_name("FIELD=VALUE")
       ->allow_extra_args(false)
@@ -98,9 +120,11 @@ int main(int argc, char** argv) {
   add_memory(app, memory, exit_code);
   add_check(app, check, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");
+  init->footer(kInitExample);
   init->add_option("file", init_path, "The new file")->required()->type_name("FILE");
   init->callback([&] { exit_code = shardscope::init_command(init_path); });
   app.add_subcommand("schema", "Print the schema of scenario files, with every field documented")
+      ->footer(kSchemaExample)
       ->callback([&] { exit_code = shardscope::schema_command(); });
 
   try {

@@ -44,7 +44,7 @@ std::string names_of(const std::vector<Contender>& contenders) {
 
 /// ", 34 % less than DDP (12 ms)": against the worst, if it is worse by a percent.
 std::string advantage(const std::vector<Contender>& contenders, double best,
-                      std::string (*format)(double)) {
+                      std::string (*format)(double, int)) {
   const auto worst =
       std::max_element(contenders.begin(), contenders.end(),
                        [](const auto& a, const auto& b) { return a.figure < b.figure; });
@@ -53,7 +53,7 @@ std::string advantage(const std::vector<Contender>& contenders, double best,
     return "";
   }
   return ", " + format_percent(saved) + " less than " + worst->strategy + " (" +
-         format(worst->figure) + ")";
+         format(worst->figure, 3) + ")";
 }
 
 std::string fastest_sentence(const std::vector<Contender>& times) {

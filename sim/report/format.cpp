@@ -51,18 +51,8 @@ int rounded_exponent(double value, int digits) {
   return std::stoi(number.substr(number.find('e') + 1));
 }
 
-std::string without_trailing_zeros(std::string number) {
-  if (number.find('.') != std::string::npos) {
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.back() == '.') {
-      number.pop_back();
-    }
-  }
-  return number;
-}
-
-std::string with_unit(double value, Unit unit) {
-  return without_trailing_zeros(significant(value / unit.size)) + " " + std::string(unit.name);
+std::string with_unit(double value, Unit unit, int digits) {
+  return trimmed_significant(value / unit.size, digits, digits) + " " + std::string(unit.name);
 }
 
 /// The longest beginning of `text` of at most `width` columns, in bytes; at least one character.
@@ -93,18 +83,35 @@ std::string significant(double value, int digits, int most_decimals) {
   return fixed(value, std::clamp(decimals, 0, most_decimals));
 }
 
-std::string format_bytes(double bytes) { return with_unit(bytes, byte_unit(bytes)); }
-
-std::string format_seconds(double seconds) { return with_unit(seconds, time_unit(seconds)); }
-
-std::string format_bytes_per_s(double bytes_per_s) { return format_bytes(bytes_per_s) + "/s"; }
-
-std::string format_bits_per_s(double bytes_per_s) {
-  return with_unit(8 * bytes_per_s, unit_for(kBitRateUnits, 8 * bytes_per_s));
+std::string trimmed_significant(double value, int digits, int most_decimals) {
+  std::string number = significant(value, digits, most_decimals);
+  if (number.find('.') != std::string::npos) {
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.back() == '.') {
+      number.pop_back();
+    }
+  }
+  return number;
 }
 
-std::string format_flops_per_s(double flops_per_s) {
-  return with_unit(flops_per_s, unit_for(kFlopUnits, flops_per_s));
+std::string format_bytes(double bytes, int digits) {
+  return with_unit(bytes, byte_unit(bytes), digits);
+}
+
+std::string format_seconds(double seconds, int digits) {
+  return with_unit(seconds, time_unit(seconds), digits);
+}
+
+std::string format_bytes_per_s(double bytes_per_s, int digits) {
+  return format_bytes(bytes_per_s, digits) + "/s";
+}
+
+std::string format_bits_per_s(double bytes_per_s, int digits) {
+  return with_unit(8 * bytes_per_s, unit_for(kBitRateUnits, 8 * bytes_per_s), digits);
+}
+
+std::string format_flops_per_s(double flops_per_s, int digits) {
+  return with_unit(flops_per_s, unit_for(kFlopUnits, flops_per_s), digits);
 }
 
 std::string format_count(std::uint64_t count) {
@@ -150,13 +157,17 @@ std::string wrapped(std::string_view text, std::size_t width, std::string first,
     line.assign(indent, ' ');
     line_has_words = false;
   };
+  bool space_before = false;
   while (!text.empty()) {
-    std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (line_has_words && display_width(line) + 1 + display_width(word) > width) {
+    const std::size_t end = std::min(text.find_first_of(std::string{' ', kSoftBreak}), text.size());
+    std::string_view word = text.substr(0, end);
+    const std::size_t gap = space_before ? 1 : 0;
+    if (line_has_words && display_width(line) + gap + display_width(word) > width) {
       end_line();
     }
-    line += line_has_words ? " " : "";
+    line += line_has_words && space_before ? " " : "";
+    space_before = end < text.size() && text[end] == ' ';
+    text.remove_prefix(std::min(end + 1, text.size()));
     while (display_width(line) + display_width(word) > width) {
       const std::size_t bytes = fitting_bytes(word, width - display_width(line));
       line += word.substr(0, bytes);

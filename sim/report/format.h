@@ -24,13 +24,16 @@ Unit time_unit(double largest_s);
 /// 4.31, 0.023, 120, 8014. "nan", "inf" and "-inf" for what is no finite number.
 std::string significant(double value, int digits = 3, int most_decimals = 3);
 
-/// Three significant digits and a unit, no zeros at the end: "789 kB", "4.3 ms", "10 Gb/s",
+/// The same without zeros at the end of decimals: 4.3, 120.
+std::string trimmed_significant(double value, int digits, int most_decimals);
+
+/// So many significant digits and a unit, no zeros at the end: "789 kB", "4.3 ms", "10 Gb/s",
 /// "312 Tflop/s".
-std::string format_bytes(double bytes);
-std::string format_seconds(double seconds);
-std::string format_bytes_per_s(double bytes_per_s);
-std::string format_bits_per_s(double bytes_per_s);
-std::string format_flops_per_s(double flops_per_s);
+std::string format_bytes(double bytes, int digits = 3);
+std::string format_seconds(double seconds, int digits = 3);
+std::string format_bytes_per_s(double bytes_per_s, int digits = 3);
+std::string format_bits_per_s(double bytes_per_s, int digits = 3);
+std::string format_flops_per_s(double flops_per_s, int digits = 3);
 
 /// Whole numbers in groups of three: "394,368".
 std::string format_count(std::uint64_t count);
@@ -43,6 +46,9 @@ std::string listed(const std::vector<std::string>& words);
 
 /// Columns a terminal needs for the text: its UTF-8 characters.
 std::size_t display_width(std::string_view text);
+
+/// Where wrapped() may end a line without a space.
+inline constexpr char kSoftBreak = '\x1f';
 
 /// The text's words in lines of at most `width` columns, each ended by '\n'. The first line begins
 /// with `first`, the others with `indent` spaces. Longer words are cut in pieces.

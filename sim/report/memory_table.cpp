@@ -85,17 +85,15 @@ std::string formula_text(const Strategy& strategy, DType precision,
   return text;
 }
 
+/// Always the same unit, so that all figures of a table, and of several, can be compared. Five
+/// digits, down to one byte.
+std::string gigabytes(std::uint64_t bytes) {
+  return trimmed_significant(static_cast<double>(bytes) / 1e9, 5, 9);
+}
+
 /// One table: a row per world size, a column per strategy.
 std::string table_for(std::uint64_t parameters, const MemoryRequest& request,
                       const std::vector<Strategy>& strategies, const StateBytesFormula& formula) {
-  std::uint64_t largest = 0;
-  for (const int world_size : request.world_sizes) {
-    for (const Strategy& strategy : strategies) {
-      largest =
-          std::max(largest, total(formula(strategy, parameters, world_size, request.precision)));
-    }
-  }
-  const Unit unit = byte_unit(static_cast<double>(largest));
   Table table;
   table.add_column("ranks", Align::right);
   for (const Strategy& strategy : strategies) {
@@ -104,15 +102,11 @@ std::string table_for(std::uint64_t parameters, const MemoryRequest& request,
   for (const int world_size : request.world_sizes) {
     std::vector<std::string> row = {format_count(static_cast<std::uint64_t>(world_size))};
     for (const Strategy& strategy : strategies) {
-      const std::uint64_t bytes =
-          total(formula(strategy, parameters, world_size, request.precision));
-      row.push_back(significant(static_cast<double>(bytes) / unit.size));
+      row.push_back(gigabytes(total(formula(strategy, parameters, world_size, request.precision))));
     }
     table.add_row(std::move(row));
   }
-  return wrapped(format_count(parameters) + " parameters, " + std::string(unit.name),
-                 kReportWidth) +
-         table.text();
+  return wrapped(format_count(parameters) + " parameters, GB", kReportWidth) + table.text();
 }
 
 Json::Value json_row(const Strategy& strategy, std::uint64_t parameters, int world_size,

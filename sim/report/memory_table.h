@@ -36,7 +36,8 @@ std::vector<int> parse_world_sizes(std::string_view text, std::vector<std::strin
 /// "fp32", "bf16", "fp16", in any case.
 std::optional<DType> parse_precision(std::string_view text, std::vector<std::string>& faults);
 
-/// The table for reading, 80 columns, ends with a newline.
+/// The table for reading, 80 columns, ends with a newline. In GB (1e9 B) with five digits, whatever
+/// the size.
 std::string memory_table_text(const MemoryRequest& request, const std::vector<Strategy>& strategies,
                               const StateBytesFormula& formula);
 

@@ -16,8 +16,8 @@ struct TextReportOptions {
   bool quiet = false;   ///< The summary alone, without the tables of every step.
 };
 
-/// At most 80 columns wide, ends with a newline. Figures have three significant digits; the JSON
-/// report has all of them.
+/// At most 80 columns wide, ends with a newline. Figures have three significant digits,
+/// those it rests on four; the JSON report has all of them.
 std::string text_report(const Scenario& scenario, const std::vector<RunResult>& runs,
                         const ReportContext& context, const TextReportOptions& options);
 

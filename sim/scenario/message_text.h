@@ -5,27 +5,22 @@
 // is a programming error and aborts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/scenario/fault.h"
-#include "sim/scenario/source.h"
+#include "sim/scenario/fault_log.h"
+#include "sim/scenario/message_parts.h"
+#include "sim/scenario/overrides.h"
 
 namespace google::protobuf {
-class FieldDescriptor;
 class Message;
 }  // namespace google::protobuf
 
 namespace shardscope {
-
-/// FIELD=VALUE of the command line: replaces whatever a file says about FIELD. VALUE is in text
-/// format; strings need no quotes and lists no brackets.
-struct Override {
-  std::string argument;    ///< As faults show it: "--set training.steps=5".
-  std::string assignment;  ///< "training.steps=5"
-};
 
 class MessageText {
  public:
@@ -47,7 +42,7 @@ class MessageText {
 
   /// Whether a fault in the field, or in a block around it, has been reported: its value is then
   /// meaningless.
-  bool is_refused(std::string_view path) const;
+  bool is_refused(std::string_view path) const { return faults_.is_refused(path); }
 
   /// Reports the value, as it was written, at its place: "VALUE PROBLEM; ALLOWED".
   void refuse(std::string_view path, const std::string& problem, const std::string& allowed,
@@ -57,62 +52,21 @@ class MessageText {
   void report_missing(std::string_view path, const std::string& allowed);
 
   /// Whether an override gave the field or a block around it.
-  bool is_overridden(std::string_view path) const;
+  bool is_overridden(std::string_view path) const { return is_replaced(parts_, path); }
 
   bool has_faults() const { return !faults_.empty(); }
 
   /// The faults so far, in the order of their places: first the file's, then the arguments'.
-  std::vector<Fault> faults() const;
+  std::vector<Fault> faults() const { return faults_.in_order(parts_); }
 
  private:
-  // The file, or one argument wrapped into the blocks of its field.
-  struct Part {
-    std::string name;
-    bool is_argument = false;
-    std::string path;  // The field an argument replaces.
-    std::string text;
-    Source source;
-    // Of each field of the source, empty for those that were refused.
-    std::vector<std::string> paths;
-  };
-  struct PlacedFault {
-    std::size_t part;
-    Position position;
-    Fault fault;
-  };
-  struct Found {
-    std::size_t part = 0;
-    Position position{0, 0};  // Line 0: nowhere in particular.
-    std::string value;
-  };
-
-  void read_overrides(const std::vector<Override>& overrides);
-  bool read_override(const Override& replacement, Part& part);
-  std::vector<const google::protobuf::FieldDescriptor*> find_fields(std::size_t index,
-                                                                    const std::string& path);
-  void drop_replaced_overrides();
-  void merge_override(std::size_t index);
-  bool holds_only_its_field(const Part& part) const;
-
   void parse(std::size_t index, google::protobuf::Message& message);
-  void check_fields(std::size_t index, const google::protobuf::Message& message);
-  bool check_shape(std::size_t index, std::size_t field,
-                   const google::protobuf::FieldDescriptor& descriptor);
-  bool check_values(std::size_t index, std::size_t field,
-                    const google::protobuf::FieldDescriptor& descriptor);
-  bool is_replaced(const std::string& path) const;
-  void report_unknown(std::size_t index, std::size_t field, const std::string& parent_path,
-                      const std::vector<std::string>& names);
   void report_syntax(std::size_t index, Position position, std::string message);
-
-  void add(std::size_t part, Position position, Fault fault);
-  Found find(std::string_view path, int index) const;
-  bool find_in(std::size_t part, std::string_view path, int index, Found& found) const;
+  void merge_override(std::size_t index);
 
   google::protobuf::Message& message_;
-  std::vector<Part> parts_;  // The file, then the overrides.
-  std::vector<PlacedFault> faults_;
-  std::vector<std::string> refused_;
+  MessageParts parts_;
+  FaultLog faults_;
   bool is_complete_ = true;  // False if an error of syntax hides what follows it.
 };
 

@@ -57,6 +57,9 @@ TEST(FormatTest, Rates) {
   EXPECT_EQ(format_bits_per_s(1.25e9), "10 Gb/s");
   EXPECT_EQ(format_bits_per_s(125), "1 kb/s");
   EXPECT_EQ(format_flops_per_s(312e12), "312 Tflop/s");
+  EXPECT_EQ(format_bytes_per_s(2039e9), "2.04 TB/s");
+  EXPECT_EQ(format_bytes_per_s(2039e9, 4), "2.039 TB/s");
+  EXPECT_EQ(format_flops_per_s(312e12, 4), "312 Tflop/s");
 }
 
 TEST(FormatTest, CountsAndShares) {
@@ -89,6 +92,13 @@ TEST(FormatTest, WrapsAtWords) {
   EXPECT_EQ(wrapped("one two three", 7), "one two\nthree\n");
   EXPECT_EQ(wrapped("one two three", 9, "> ", 2), "> one two\n  three\n");
   EXPECT_EQ(wrapped("", 9), "\n");
+}
+
+TEST(FormatTest, WrapsAtSoftBreaks) {
+  const std::string text = std::string("a 12-") + kSoftBreak + "34-" + kSoftBreak + "56, b";
+  EXPECT_EQ(wrapped(text, 20), "a 12-34-56, b\n");
+  EXPECT_EQ(wrapped(text, 8), "a 12-34-\n56, b\n");
+  EXPECT_EQ(wrapped(text, 4), "a\n12-\n34-\n56,\nb\n");
 }
 
 TEST(FormatTest, CutsLongWords) {

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 #include <json/json.h>
 
+#include <iterator>
 #include <sstream>
+
+#include "core/training/formulas.h"
+#include "sim/report/format.h"
+#include "tests/core/support/table1.h"
 
 namespace shardscope {
 namespace {
@@ -44,14 +49,62 @@ TEST(MemoryTableTest, Text) {
             "  ZERO3  16 P/N\n"
             "\n"
             "7,500,000,000 parameters, GB\n"
-            "  ranks  DDP  ZERO1  ZERO3\n"
-            "      1  120    120    120\n"
-            "     64  120   31.4   1.88\n"
+            "  ranks  DDP   ZERO1  ZERO3\n"
+            "      1  120     120    120\n"
+            "     64  120  31.406  1.875\n"
             "\n"
-            "350 parameters, kB\n"
-            "  ranks   DDP  ZERO1  ZERO3\n"
-            "      1  5.60   5.60   5.60\n"
-            "     64  5.60   1.46  0.080\n");
+            "350 parameters, GB\n"
+            "  ranks        DDP       ZERO1       ZERO3\n"
+            "      1  0.0000056   0.0000056   0.0000056\n"
+            "     64  0.0000056  0.00000146  0.00000008\n");
+}
+
+/// The words of the line that begins with `first`, after the line `title`.
+std::vector<std::string> cells_below(const std::string& text, const std::string& title,
+                                     const std::string& first) {
+  std::istringstream lines(text.substr(text.find("\n" + title + "\n") + 1));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<std::string> cells{std::istream_iterator<std::string>(words), {}};
+    if (!cells.empty() && cells.front() == first) {
+      return cells;
+    }
+  }
+  return {};
+}
+
+TEST(MemoryTableTest, TheTextGivesTheZeroPapersTable1) {
+  MemoryRequest request;
+  request.parameters.assign(testing::kTable1Models.begin(), testing::kTable1Models.end());
+  for (const testing::Table1Row& row : testing::kTable1) {
+    request.world_sizes.push_back(row.world_size);
+  }
+  const std::string text = memory_table_text(request, all_strategies(), model_state_bytes);
+  int compared = 0;
+  for (const testing::Table1Row& row : testing::kTable1) {
+    for (std::size_t model = 0; model < row.cells.size(); ++model) {
+      const std::string title = format_count(testing::kTable1Models[model]) + " parameters, GB";
+      const auto cells =
+          cells_below(text, title, format_count(static_cast<std::uint64_t>(row.world_size)));
+      ASSERT_EQ(cells.size(), 6U) << title;
+      for (std::size_t i = 0; i < row.cells[model].size(); ++i) {
+        const std::string printed = row.cells[model][i];
+        EXPECT_NEAR(std::stod(cells[3 + i]), std::stod(printed), testing::last_digit(printed))
+            << title << ", " << row.world_size << " ranks, " << testing::kTable1Strategies[i];
+        ++compared;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 54);
+}
+
+TEST(MemoryTableTest, FitsEightyColumns) {
+  const MemoryRequest request = {
+      {1, 999'999'999, 1'000'000'000'000'000}, {1, 3, 1'000'000}, DType::bf16};
+  std::istringstream lines(memory_table_text(request, all_strategies(), model_state_bytes));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 80U) << line;
+  }
 }
 
 TEST(MemoryTableTest, TextOfFp32HasNoMasterWeights) {

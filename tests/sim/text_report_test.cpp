@@ -94,10 +94,39 @@ TEST(TextReportTest, ListsEveryStepUnlessQuiet) {
   EXPECT_TRUE(contains(text,
                        "Time of every step, ms\n"
                        "  step    DDP  NAIVE_ZERO  ZERO1  ZERO2  ZERO3\n"
-                       "     1  2.875       3.875  2.875  2.375  3.375\n"));
+                       "   1-3  2.875       3.875  2.875  2.375  3.375\n"));
   const std::string quiet = report_of(five_runs(8), {.quiet = true});
   EXPECT_FALSE(contains(quiet, "every step"));
   EXPECT_TRUE(contains(quiet, "What this rests on"));
+}
+
+TEST(TextReportTest, StepsThatAreAlikeShareARow) {
+  std::vector<RunResult> runs = five_runs(8);
+  EXPECT_TRUE(contains(report_of(runs), "\n   1-3  2.875       3.875  2.875  2.375  3.375\n"));
+  set_time(*runs[1].mutable_steps(0)->mutable_time(), 1e-3);
+  EXPECT_TRUE(contains(report_of(runs),
+                       "Time of every step, ms\n"
+                       "  step    DDP  NAIVE_ZERO  ZERO1  ZERO2  ZERO3\n"
+                       "     1  2.875       1.875  2.875  2.375  3.375\n"
+                       "   2-3  2.875       3.875  2.875  2.375  3.375\n"
+                       "\n"));
+  runs[4].mutable_steps()->RemoveLast();
+  EXPECT_TRUE(contains(report_of(runs),
+                       "     2  2.875       3.875  2.875  2.375  3.375\n"
+                       "     3  2.875       3.875  2.875  2.375      -\n"));
+}
+
+TEST(TextReportTest, NamesTheStepsOfTheMean) {
+  Scenario scenario = sample_scenario(8);
+  const auto title = [&](std::uint64_t steps) {
+    scenario.training.steps = steps;
+    const std::string text = text_report(scenario, five_runs(8), sample_context(), {});
+    const std::size_t begin = text.find("Time of a step");
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(title(1), "Time of a step, ms (step 1)");
+  EXPECT_EQ(title(2), "Time of a step, ms (step 2)");
+  EXPECT_EQ(title(3), "Time of a step, ms (mean of steps 2 to 3)");
 }
 
 TEST(TextReportTest, OneRunHasOneTableOfSteps) {
@@ -163,10 +192,54 @@ TEST(TextReportTest, FitsEightyColumns) {
 TEST(TextReportTest, LongAndHostileNames) {
   Scenario scenario = sample_scenario(8);
   scenario.name = std::string(200, 'x') + "\x1b[31m";
-  scenario.model.widths.assign(60, 1024);
+  scenario.model.widths.clear();
+  for (std::size_t i = 0; i < 60; ++i) {
+    scenario.model.widths.push_back(1000 + i);
+  }
   const std::string text = text_report(scenario, five_runs(8), sample_context(), {});
   expect_fits(text);
   EXPECT_FALSE(contains(text, "\x1b"));
+}
+
+TEST(TextReportTest, CountsLayersThatRepeat) {
+  Scenario scenario = sample_scenario(8);
+  const auto layers = [&](const std::vector<std::size_t>& widths) {
+    scenario.model.widths = widths;
+    const std::string text = text_report(scenario, {}, sample_context(), {});
+    const std::size_t begin = text.find("Layers ");
+    return text.substr(begin, text.find(", fp32") - begin);
+  };
+  scenario.training.precision = DType::fp32;
+  EXPECT_EQ(layers({128, 512, 512, 128}), "Layers 128-512-512-128");
+  EXPECT_EQ(layers({8, 8, 8}), "Layers 8-8-8");
+  EXPECT_EQ(layers({8, 8, 8, 8}), "Layers (4 x 8)");
+  std::vector<std::size_t> widths(27, 16384);
+  widths.push_back(1236);
+  EXPECT_EQ(layers(widths), "Layers (27 x 16384)-1236");
+}
+
+TEST(TextReportTest, BreaksLinesBetweenLayers) {
+  Scenario scenario = sample_scenario(8);
+  scenario.model.widths.clear();
+  for (std::size_t i = 0; i < 30; ++i) {
+    scenario.model.widths.push_back(1000 + i);
+  }
+  const std::string text = text_report(scenario, five_runs(8), sample_context(), {});
+  EXPECT_TRUE(
+      contains(text,
+               "Layers 1000-1001-1002-1003-1004-1005-1006-1007-1008-1009-1010-1011-1012-1013-\n"
+               "1014-1015-1016-1017-1018-1019-1020-1021-1022-1023-1024-1025-1026-1027-1028-1029,\n"
+               "394,368 parameters, "));
+}
+
+TEST(TextReportTest, AssumptionsKeepFourDigits) {
+  Scenario scenario = sample_scenario(8);
+  scenario.device = {"a100-40g", 42'949'672'960, 312e12, 1555e9, 0.7, 0.85, 5e-6};
+  const std::string text = text_report(scenario, five_runs(8), sample_context(), {});
+  EXPECT_TRUE(
+      contains(text,
+               "  device    a100-40g: 312 Tflop/s x 0.700, memory 42.95 GB at 1.555 TB/s x\n"
+               "            0.850, launch 5 us\n"));
 }
 
 TEST(TextReportTest, LossesThatDiverge) {

@@ -1,0 +1,60 @@
+#include "sim/cli/open_scenario.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "sim/scenario/data_dir.h"
+#include "sim/scenario/fault.h"
+#include "sim/scenario/reader.h"
+
+namespace shardscope {
+namespace {
+
+std::vector<Override> overrides(const std::vector<std::string>& set,
+                                const std::optional<std::string>& strategy) {
+  std::vector<Override> result;
+  for (const std::string& assignment : set) {
+    result.push_back({"--set " + assignment, assignment});
+  }
+  if (strategy.has_value()) {
+    result.push_back({"--strategy " + *strategy, "strategies=" + *strategy});
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<OpenedScenario> open_scenario(const std::string& path,
+                                            const std::vector<std::string>& set,
+                                            const std::optional<std::string>& strategy,
+                                            Messages& messages) {
+  const auto folder = data_folder(messages);
+  if (!folder.has_value()) {
+    return std::nullopt;
+  }
+  std::vector<Fault> faults;
+  std::optional<Scenario> scenario =
+      read_scenario(path, overrides(set, strategy), *folder / "platforms", faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  if (!scenario.has_value()) {
+    return std::nullopt;
+  }
+  const std::size_t before = messages.size();
+  Sources sources = open_sources(*scenario, messages);
+  if (messages.size() != before) {
+    return std::nullopt;
+  }
+  return OpenedScenario{std::move(*scenario), std::move(sources)};
+}
+
+std::optional<std::filesystem::path> data_folder(Messages& messages) {
+  auto folder = find_data_dir();
+  if (!folder.has_value()) {
+    messages.emplace_back("the program's files are missing: no ../share/shardscope beside it");
+  }
+  return folder;
+}
+
+}  // namespace shardscope

@@ -1,0 +1,31 @@
+// A scenario as `run` and `check` are given it: a file and the options that override its fields.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/output.h"
+#include "sim/run/sources.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+
+/// A scenario and the weights and batches it names, all checked.
+struct OpenedScenario {
+  Scenario scenario;
+  Sources sources;
+};
+
+/// Nothing, with every fault appended, if something is wrong. `set` and `strategy` are the values
+/// of these options.
+std::optional<OpenedScenario> open_scenario(const std::string& path,
+                                            const std::vector<std::string>& set,
+                                            const std::optional<std::string>& strategy,
+                                            Messages& messages);
+
+/// The folder of the files that the program reads at run time, or nothing and a fault.
+std::optional<std::filesystem::path> data_folder(Messages& messages);
+
+}  // namespace shardscope

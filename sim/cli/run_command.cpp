@@ -1,0 +1,133 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/open_scenario.h"
+#include "sim/cli/output.h"
+#include "sim/cluster/network.h"
+#include "sim/files/atomic_file.h"
+#include "sim/files/new_folder.h"
+#include "sim/report/format.h"
+#include "sim/report/json_report.h"
+#include "sim/report/text_report.h"
+#include "sim/result/result.pb.h"
+#include "sim/run/host_memory.h"
+#include "sim/run/runner.h"
+
+namespace shardscope {
+namespace {
+
+void check_host_memory(const std::string& path, const Scenario& scenario, Messages& messages) {
+  const std::uint64_t available = available_host_bytes();
+  for (const Strategy& strategy : scenario.strategies) {
+    const std::uint64_t needed = needed_host_bytes(scenario, strategy);
+    if (needed > available) {
+      messages.push_back(path + ": simulating " + std::string(strategy.name) + " takes about " +
+                         format_bytes(static_cast<double>(needed)) +
+                         " of this machine's memory and " +
+                         format_bytes(static_cast<double>(available)) +
+                         " are available; fewer ranks, a smaller model, or "
+                         "training.arithmetic: NONE (shape-only)");
+    }
+  }
+}
+
+void check_writable(const std::string& path, Messages& messages) {
+  if (const std::optional<std::string> reason = why_not_writable(path)) {
+    messages.push_back(*reason);
+  }
+}
+
+void check_weights_files(const std::string& folder, const Scenario& scenario, Messages& messages) {
+  for (const Strategy& strategy : scenario.strategies) {
+    check_writable(weights_path(folder, strategy), messages);
+  }
+}
+
+// Before anything is made or run: can the outputs be written?
+void check_outputs(const RunArguments& arguments, const Scenario& scenario, Messages& messages) {
+  if (arguments.json.has_value() && *arguments.json != "-") {
+    check_writable(*arguments.json, messages);
+  }
+  if (!arguments.save_weights.has_value()) {
+    return;
+  }
+  if (scenario.training.storage == Storage::shape_only) {
+    messages.emplace_back("--save-weights: training.arithmetic is NONE: there are no weights");
+  } else if (const auto reason = why_no_folder(*arguments.save_weights)) {
+    messages.push_back("--save-weights " + *reason);
+  } else if (std::filesystem::exists(*arguments.save_weights)) {
+    check_weights_files(*arguments.save_weights, scenario, messages);
+  }
+}
+
+// The folder for the weights, once everything else is known to be right. It vanishes again if they
+// could not be written to it.
+void make_weights_folder(const std::string& path, const Scenario& scenario, Messages& messages) {
+  NewFolder folder(path);
+  if (folder.error()) {
+    messages.push_back("--save-weights " + *folder.error());
+    return;
+  }
+  check_weights_files(path, scenario, messages);
+  if (messages.empty()) {
+    folder.keep();
+  }
+}
+
+std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenario& opened) {
+  const RunOptions options{.threads = arguments.threads,
+                           .save_weights = arguments.save_weights,
+                           .show_progress = isatty(STDERR_FILENO) != 0};
+  std::vector<RunResult> runs;
+  for (const Strategy& strategy : opened.scenario.strategies) {
+    runs.push_back(run_strategy(opened.scenario, strategy, opened.sources, options));
+  }
+  return runs;
+}
+
+// Writes the reports. The exit code as far as they decide it.
+int write_reports(const RunArguments& arguments, const Scenario& scenario,
+                  const std::vector<RunResult>& runs) {
+  const ReportContext context{.version = SHARDSCOPE_VERSION,
+                              .simgrid_settings = simgrid_settings()};
+  if (arguments.json.has_value()) {
+    const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
+    if (code != 0 || *arguments.json == "-") {
+      return code;
+    }
+  }
+  return print(text_report(scenario, runs, context,
+                           {.colour = is_colour_terminal(), .quiet = arguments.quiet}));
+}
+
+}  // namespace
+
+int run_command(const RunArguments& arguments) {
+  Messages messages;
+  const std::optional<OpenedScenario> opened =
+      open_scenario(arguments.scenario, arguments.set, arguments.strategy, messages);
+  if (opened.has_value()) {
+    check_host_memory(arguments.scenario, opened->scenario, messages);
+    check_outputs(arguments, opened->scenario, messages);
+  }
+  if (messages.empty() && arguments.save_weights.has_value()) {
+    make_weights_folder(*arguments.save_weights, opened->scenario, messages);
+  }
+  if (!messages.empty()) {
+    return report(messages);
+  }
+  const std::vector<RunResult> runs = run_all(arguments, *opened);
+  const int code = write_reports(arguments, opened->scenario, runs);
+  const bool died = std::any_of(runs.begin(), runs.end(),
+                                [](const RunResult& run) { return run.outcome() == "failed"; });
+  return code != 0 ? code : (died ? kDiedExit : 0);
+}
+
+}  // namespace shardscope

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/report/format.h"
+#include "sim/report/sections.h"
+#include "sim/result/result.pb.h"
+#include "sim/scenario/scenario.h"
+#include "sim/text/printable.h"
+
+namespace shardscope {
+namespace {
+
+/// More than in the tables: a bandwidth of 1555 GB/s is given exactly.
+constexpr int kDigits = 4;
+
+std::string network_text(const LinkSpec& link) {
+  return "star, one full-duplex link of " + format_bits_per_s(link.bandwidth_bytes_per_s, kDigits) +
+         " (" + format_bytes_per_s(link.bandwidth_bytes_per_s, kDigits) + ") and " +
+         format_seconds(link.latency_s, kDigits) + " per rank; a path is two links, " +
+         format_seconds(2 * link.latency_s, kDigits) +
+         "; max-min fair sharing, no protocol overhead";
+}
+
+std::string device_text(const DeviceSpec& device) {
+  return (device.preset.empty() ? "" : printable(device.preset) + ": ") +
+         format_flops_per_s(device.peak_flops_per_s, kDigits) + " x " +
+         significant(device.compute_efficiency) + ", memory " +
+         format_bytes(static_cast<double>(device.memory_bytes), kDigits) + " at " +
+         format_bytes_per_s(device.memory_bandwidth_bytes_per_s, kDigits) + " x " +
+         significant(device.memory_efficiency) + ", launch " +
+         format_seconds(device.launch_overhead_s, kDigits);
+}
+
+std::string numbers_text(const TrainingOptions& training) {
+  return std::string(name(training.precision)) + " parameters, gradients reduced in " +
+         std::string(name(training.reduce_precision)) + ", ring collectives, " +
+         (training.storage == Storage::real ? "arithmetic REAL" : "arithmetic NONE");
+}
+
+/// "network/model:CM02, surf/precision:1e-12".
+std::string settings_text(const ReportContext& context) {
+  std::string text;
+  for (const auto& [key, value] : context.simgrid_settings) {
+    text.append(text.empty() ? "" : ", ").append(key).append(":").append(value);
+  }
+  return text;
+}
+
+/// Runs that end with the same weights share a line.
+void write_weights(const std::vector<RunResult>& runs, Page& page) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_digest;
+  for (const RunResult& run : runs) {
+    if (!run.has_weights_digest()) {
+      continue;
+    }
+    const std::string digest = printable(run.weights_digest());
+    const auto same = std::find_if(by_digest.begin(), by_digest.end(),
+                                   [&](const auto& entry) { return entry.first == digest; });
+    if (same == by_digest.end()) {
+      by_digest.push_back({digest, {strategy_name(run)}});
+    } else {
+      same->second.push_back(strategy_name(run));
+    }
+  }
+  for (const auto& [digest, strategies] : by_digest) {
+    page.entry("weights", "digest " + digest + ": " + listed(strategies));
+  }
+}
+
+}  // namespace
+
+void write_assumptions(const ComparedRuns& compared, const ReportContext& context, Page& page) {
+  const Scenario& scenario = compared.scenario;
+  page.heading("What this rests on");
+  page.entry("network", network_text(scenario.link));
+  page.entry("device", device_text(scenario.device));
+  page.entry("compute",
+             "time of a kernel = max(flops / (peak x efficiency), bytes / (memory bandwidth x "
+             "efficiency)) + launch");
+  page.entry("numbers", numbers_text(scenario.training));
+  if (!context.simgrid_settings.empty()) {
+    page.entry("SimGrid", settings_text(context));
+  }
+  write_weights(compared.runs, page);
+  page.entry("scenario", "digest " + scenario.digest);
+  page.entry("program", "shardscope " + context.version);
+}
+
+}  // namespace shardscope

@@ -1,0 +1,47 @@
+// The runs that a report compares, with what all of its sections need of them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/report/summary.h"
+#include "sim/report/table.h"
+
+namespace shardscope {
+
+struct Scenario;
+class RunResult;
+
+struct ComparedRuns {
+  const Scenario& scenario;
+  const std::vector<RunResult>& runs;
+  std::vector<RunSummary> summaries;  ///< Of the runs, in their order.
+};
+
+/// Summarizes the runs. Both arguments must outlive the result.
+ComparedRuns compare(const Scenario& scenario, const std::vector<RunResult>& runs);
+
+/// Its name, fit for a terminal.
+std::string strategy_name(const RunResult& run);
+
+/// A first column for strategies and one for each of the titles.
+Table strategy_table(const std::vector<std::string>& titles);
+
+/// "Model states equal the prediction ...", where they first do not, or nothing if no run
+/// completed. `difference` is RunSummary::state_difference or wire_difference.
+std::string agreement(const ComparedRuns& compared, const std::string& what,
+                      std::optional<std::string> RunSummary::*difference);
+
+/// Calls f(run, summary) for the runs that completed.
+template <typename F>
+void for_completed(const ComparedRuns& compared, F&& f) {
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
+    if (compared.summaries[i].completed) {
+      f(compared.runs[i], compared.summaries[i]);
+    }
+  }
+}
+
+}  // namespace shardscope

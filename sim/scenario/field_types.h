@@ -1,0 +1,33 @@
+// What the fields of a Protobuf message take, in words and by trying.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/fault.h"
+
+namespace google::protobuf {
+class Descriptor;
+class FieldDescriptor;
+class Message;
+}  // namespace google::protobuf
+
+namespace shardscope {
+
+std::vector<std::string> field_names(const google::protobuf::Descriptor& type);
+
+std::vector<std::string> enumerator_names(const google::protobuf::FieldDescriptor& field);
+
+/// "a number", "one of FP32, BF16, FP16". A field's range is for others to judge.
+std::string describe_type(const google::protobuf::FieldDescriptor& field);
+
+/// Whether the text is a value of the field's type. `scratch`, of the type the field is in, is
+/// overwritten.
+bool parses_as(const google::protobuf::FieldDescriptor& field, const std::string& text,
+               google::protobuf::Message& scratch);
+
+/// The fault that `name` is none of the names in the block `parent_path`; its place is not set.
+Fault unknown_field(const std::string& parent_path, const std::string& name,
+                    const std::vector<std::string>& names);
+
+}  // namespace shardscope
