@@ -17,8 +17,7 @@ namespace s4u = simgrid::s4u;
 // copies the smaller of two sizes without a word; the sizes kept here catch that.
 class Wires::Channel {
  public:
-  Channel(int from, int to)
-      : mailbox_(s4u::Mailbox::by_name(std::to_string(from) + "->" + std::to_string(to))) {}
+  explicit Channel(s4u::Mailbox* mailbox) : mailbox_(mailbox) {}
 
   s4u::Mailbox* mailbox() const { return mailbox_; }
 
@@ -132,8 +131,17 @@ Wires::Channel& Wires::channel(int from, int to) {
   std::unique_ptr<Channel>& slot =
       channels_[static_cast<std::size_t>(from) * platform_.hosts.size() +
                 static_cast<std::size_t>(to)];
+  {
+    const std::lock_guard lock(mutex_);
+    if (slot != nullptr) {
+      return *slot;
+    }
+  }
+  // A simcall: the peer may run meanwhile, and make the channel first.
+  s4u::Mailbox* mailbox = s4u::Mailbox::by_name(std::to_string(from) + "->" + std::to_string(to));
+  const std::lock_guard lock(mutex_);
   if (slot == nullptr) {
-    slot = std::make_unique<Channel>(from, to);
+    slot = std::make_unique<Channel>(mailbox);
   }
   return *slot;
 }

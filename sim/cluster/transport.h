@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "core/collectives/transport.h"
 #include "sim/cluster/network.h"
@@ -36,6 +38,7 @@ class Wires {
   Channel& channel(int from, int to);
 
   const Platform& platform_;
+  std::mutex mutex_;  // Of the channels: actors may run on several threads.
   std::vector<std::unique_ptr<Channel>> channels_;
 };
 
