@@ -4,6 +4,7 @@
 #include <mutex>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Exec.hpp>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 #include <utility>
@@ -17,6 +18,18 @@ namespace s4u = simgrid::s4u;
 namespace {
 
 double now() { return s4u::Engine::get_clock(); }
+
+// s4u::this_actor::execute, safe on several threads: SimGrid 3.32 enters a new execution in a table
+// that all hosts share, without a lock.
+void execute(double flops) {
+  static std::mutex mutex;  // Never held across a simcall.
+  s4u::ExecPtr execution;
+  {
+    const std::lock_guard lock(mutex);
+    execution = s4u::Exec::init();
+  }
+  execution->set_flops_amount(flops)->set_host(s4u::this_actor::get_host())->wait();
+}
 
 }  // namespace
 
@@ -103,7 +116,7 @@ void SimGridDevice::compute(Phase phase, Cost cost) {
   const KernelTime time = kernel_time(spec_, cost);
   (time.is_memory_bound() ? limits_.memory_s : limits_.flops_s) += time.total_s() - time.launch_s;
   limits_.launch_s += time.launch_s;
-  s4u::this_actor::execute(time.total_s() * kHostSpeed);
+  execute(time.total_s() * kHostSpeed);
   timeline_.computed(phase, now());
 }
 
