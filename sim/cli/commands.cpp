@@ -152,6 +152,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
     messages.emplace_back("--save-weights: training.arithmetic is NONE: there are no weights");
     return;
   }
+  if (!messages.empty()) {
+    return;  // Else the folder would be made for nothing.
+  }
   std::error_code error;
   std::filesystem::create_directories(*arguments.save_weights, error);
   if (error) {
