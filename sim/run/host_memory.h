@@ -11,8 +11,8 @@
 namespace shardscope {
 
 /// What simulating the strategy takes: each rank's states, activations, inputs and largest buffers,
-/// as far as its simulated device holds them, and the program itself. Up to a quarter too high
-/// rather than too low.
+/// as far as its simulated device holds them, and the program itself. Up to 30 % too high rather
+/// than too low.
 std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strategy);
 
 /// Where Linux says what there is; other roots serve tests.
