@@ -40,6 +40,9 @@ using shardscope::CheckArguments;
 using shardscope::MemoryArguments;
 using shardscope::RunArguments;
 
+// An empty value, as of an unset shell variable, would count as no option at all.
+std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
+
 void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Train a scenario on its simulated cluster");
   command->footer(kRunExamples);
@@ -51,13 +54,16 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
-      ->type_name("A,B");
+      ->type_name("A,B")
+      ->check(why_empty);
   command->add_option("--json", arguments.json, "Write the report as JSON; - is standard output")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(why_empty);
   command
       ->add_option("--save-weights", arguments.save_weights,
                    "Write the final fp32 weights to DIR/<STRATEGY>.safetensors")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(why_empty);
   command
       ->add_option("--threads", arguments.threads,
                    "Host threads for the ranks' arithmetic; no result depends on it")
@@ -83,7 +89,8 @@ void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
       ->type_name("TYPE")
       ->capture_default_str();
   command->add_option("--json", arguments.json, "Write the table as JSON; - is standard output")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(why_empty);
   command->callback([&] { exit_code = memory_command(arguments); });
 }
 

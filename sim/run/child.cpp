@@ -39,7 +39,8 @@ std::string read_all(int descriptor) {
   }
 }
 
-[[noreturn]] void be_child(int descriptor, const std::function<std::string()>& work) {
+// Whatever else is thrown ends the child as well: it never goes on where its caller would.
+[[noreturn]] void be_child(int descriptor, const std::function<std::string()>& work) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     write_all(descriptor, work());

@@ -18,6 +18,30 @@ namespace {
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kProgramBytes = 60'000'000;
 
+// Gradients on their way and the staging of collectives, at most. Staging is a chunk of what is
+// reduced, or one for each way of the shards that are published together, layer by layer.
+std::uint64_t bucket_bytes(const Scenario& scenario, const Strategy& strategy,
+                           std::uint64_t largest_layer) {
+  const std::uint64_t b = size_of(scenario.training.precision);
+  const std::uint64_t wire = size_of(scenario.training.reduce_precision);
+  const bool per_layer = strategy.reduction_time == ReductionTime::per_layer;
+  const std::uint64_t parameters = scenario.model.parameters();
+  const std::uint64_t reduced = per_layer ? largest_layer : parameters;
+  std::uint64_t reducing = strategy.gradients == Placement::sharded ? b * reduced : 0;
+  if (scenario.training.reduce_precision != scenario.training.precision) {
+    reducing += wire * reduced;
+  }
+  std::uint64_t publishing = 0;
+  if (scenario.world_size > 1) {
+    const auto ranks = static_cast<std::uint64_t>(scenario.world_size);
+    reducing += wire * (reduced / ranks + 1);
+    if (per_layer && strategy.parameters == Placement::replicated) {
+      publishing = 2 * b * (parameters / ranks + scenario.model.layer_count());
+    }
+  }
+  return std::max(reducing, publishing);
+}
+
 // A rank's tensors beyond the model states, at most.
 std::uint64_t working_bytes(const Scenario& scenario, const Strategy& strategy) {
   const ModelSpec& model = scenario.model;
@@ -36,15 +60,7 @@ std::uint64_t working_bytes(const Scenario& scenario, const Strategy& strategy) 
   const std::uint64_t inputs =
       b * rows * model.input_width() +
       size_of(target_dtype(model.loss)) * target_elements(model.loss, rows, model.output_width());
-  const bool whole = strategy.reduction_time == ReductionTime::after_backward;
-  const std::uint64_t reduced = whole ? model.parameters() : largest_layer;
-  const bool transient = strategy.gradients == Placement::sharded;
-  const std::uint64_t wire = scenario.training.reduce_precision != scenario.training.precision
-                                 ? size_of(scenario.training.reduce_precision) * reduced
-                                 : 0;
-  const std::uint64_t buckets =
-      wire + (transient ? b * reduced : 0) +
-      4 * model.parameters() / static_cast<std::uint64_t>(scenario.world_size);
+  const std::uint64_t buckets = bucket_bytes(scenario, strategy, largest_layer);
   const std::uint64_t gathered = strategy.parameters == Placement::sharded ? b * largest_layer : 0;
   return activations + inputs + buckets + gathered;
 }
@@ -71,24 +87,47 @@ std::uint64_t meminfo_available(const std::string& path) {
   return kUnlimited;
 }
 
-// What a control group leaves, given the names of its files of limit and usage.
-std::uint64_t group_available(const std::filesystem::path& group, const char* limit,
-                              const char* usage) {
-  const std::optional<std::uint64_t> most = read_number(group / limit);
+// What one version of control groups calls its files.
+struct GroupFiles {
+  const char* limit;
+  const char* usage;
+  const char* reclaimable;  // A counter in memory.stat.
+};
+constexpr GroupFiles kVersion1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                  "total_inactive_file"};
+constexpr GroupFiles kVersion2 = {"memory.max", "memory.current", "inactive_file"};
+
+// The part of a group's usage that holds files read or written once; Linux takes it back when
+// something else needs it.
+std::uint64_t reclaimable_bytes(const std::filesystem::path& group, const GroupFiles& files) {
+  std::ifstream file(group / "memory.stat");
+  std::string counter;
+  for (std::uint64_t bytes = 0; file >> counter >> bytes;) {
+    if (counter == files.reclaimable) {
+      return bytes;
+    }
+  }
+  return 0;
+}
+
+// What a control group leaves.
+std::uint64_t group_available(const std::filesystem::path& group, const GroupFiles& files) {
+  const std::optional<std::uint64_t> most = read_number(group / files.limit);
   if (!most.has_value()) {
     return kUnlimited;  // "max", or not a memory group.
   }
-  const std::uint64_t used = read_number(group / usage).value_or(0);
+  const std::uint64_t usage = read_number(group / files.usage).value_or(0);
+  const std::uint64_t used = usage - std::min(usage, reclaimable_bytes(group, files));
   return *most - std::min(used, *most);
 }
 
 // The least that a group and all groups above it leave.
 std::uint64_t groups_available(const std::filesystem::path& root, std::filesystem::path group,
-                               const char* limit, const char* usage) {
-  std::uint64_t available = group_available(root, limit, usage);
+                               const GroupFiles& files) {
+  std::uint64_t available = group_available(root, files);
   group = group.relative_path();
   while (!group.empty()) {
-    available = std::min(available, group_available(root / group, limit, usage));
+    available = std::min(available, group_available(root / group, files));
     group = group.parent_path();
   }
   return available;
@@ -107,11 +146,9 @@ std::uint64_t cgroup_available(const HostMemoryFiles& files) {
     const std::string path = line.substr(second + 1);
     const std::filesystem::path root = files.cgroup_root;
     if (controllers.empty()) {
-      available = std::min(available, groups_available(root, path, "memory.max", "memory.current"));
+      available = std::min(available, groups_available(root, path, kVersion2));
     } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
-      available =
-          std::min(available, groups_available(root / "memory", path, "memory.limit_in_bytes",
-                                               "memory.usage_in_bytes"));
+      available = std::min(available, groups_available(root / "memory", path, kVersion1));
     }
   }
   return available;

@@ -11,7 +11,7 @@
 namespace shardscope {
 
 /// What simulating the strategy takes: each rank's states, activations, inputs and largest buffers,
-/// as far as its simulated device holds them, and the program itself. A few percent too high rather
+/// as far as its simulated device holds them, and the program itself. Up to 30 % too high rather
 /// than too low.
 std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strategy);
 
@@ -23,8 +23,8 @@ struct HostMemoryFiles {
 };
 
 /// The memory available on the machine, or what the process's control groups (version 2 or 1) or
-/// its address-space limit leave, whichever is less. Files that are absent or unreadable limit
-/// nothing.
+/// its address-space limit leave, whichever is less; what Linux can take back from file caches
+/// counts as available. Files that are absent or unreadable limit nothing.
 std::uint64_t available_host_bytes(const HostMemoryFiles& files = {});
 
 }  // namespace shardscope

@@ -2,14 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "core/data/synthetic.h"
+#include "tests/core/support/comparison.h"
 #include "tests/core/support/oracle.h"
 #include "tests/core/support/pytorch.h"
 #include "tests/core/support/reference_problems.h"
@@ -17,75 +15,6 @@
 
 namespace shardscope::testing {
 namespace {
-
-// How far two correct implementations may be apart. In half precision single parameters differ by
-// as much as Adam moves them when a tiny gradient rounds to the other sign: there the distance is
-// that of all parameters together.
-struct Tolerance {
-  double relative_loss;
-  double absolute_parameters;  // fp32.
-  double relative_l2;          // Half types.
-};
-
-Tolerance tolerance(DType precision) {
-  switch (precision) {
-    case DType::bf16:
-      return {.relative_loss = 3e-3, .absolute_parameters = 0, .relative_l2 = 4e-3};
-    case DType::fp16:
-      return {.relative_loss = 5e-4, .absolute_parameters = 0, .relative_l2 = 1e-3};
-    default:
-      return {.relative_loss = 2e-6, .absolute_parameters = 2e-6, .relative_l2 = 0};
-  }
-}
-
-// The largest errors of a comparison.
-struct Worst {
-  double loss = 0;
-  double norm = 0;
-  double parameters = 0;  // Absolute in fp32, relative L2 in half.
-
-  void take(const Worst& other) {
-    loss = std::max(loss, other.loss);
-    norm = std::max(norm, other.norm);
-    parameters = std::max(parameters, other.parameters);
-  }
-};
-
-double largest_relative_error(const std::vector<double>& values,
-                              const std::vector<double>& expected) {
-  EXPECT_EQ(values.size(), expected.size());
-  double worst = 0.0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    worst = std::max(worst, std::abs(values[i] - expected[i]) / std::abs(expected[i]));
-  }
-  return worst;
-}
-
-double parameter_error(DType precision, const std::vector<double>& values,
-                       const std::vector<double>& expected) {
-  EXPECT_EQ(values.size(), expected.size());
-  double largest = 0.0;
-  double difference = 0.0;
-  double square = 0.0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double error = values[i] - expected[i];
-    largest = std::max(largest, std::abs(error));
-    difference += error * error;
-    square += expected[i] * expected[i];
-  }
-  return precision == DType::fp32 ? largest : std::sqrt(difference / square);
-}
-
-void check(const Worst& worst, DType precision, const char* against) {
-  const Tolerance allowed = tolerance(precision);
-  EXPECT_LE(worst.loss, allowed.relative_loss) << "loss against " << against;
-  if (precision == DType::fp32) {
-    EXPECT_LE(worst.norm, 3e-6) << "gradient norm against " << against;
-    EXPECT_LE(worst.parameters, allowed.absolute_parameters) << "parameters against " << against;
-  } else {
-    EXPECT_LE(worst.parameters, allowed.relative_l2) << "parameters against " << against;
-  }
-}
 
 // What the oracle ends with; computed once for all strategies.
 struct OracleRun {
@@ -123,11 +52,6 @@ Worst compare(const TrainingRun& run, const PytorchRun& pytorch, DType precision
   return {.loss = largest_relative_error(run.losses, pytorch.loss),
           .norm = largest_relative_error(run.gradient_norms, pytorch.gradient_norm),
           .parameters = parameter_error(precision, given, expected)};
-}
-
-void report(const char* against, const Worst& worst) {
-  std::printf("furthest from %s: loss %.1e, gradient norm %.1e, parameters %.1e\n", against,
-              worst.loss, worst.norm, worst.parameters);
 }
 
 class Strategies : public ::testing::TestWithParam<std::tuple<std::size_t, DType>> {

@@ -1,0 +1,209 @@
+// Messages on the simulated star: when they arrive, what they carry, how they share links.
+#include "sim/cluster/transport.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/run/child.h"
+
+namespace shardscope::testing {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+double now() { return s4u::Engine::get_clock(); }
+
+// A message of that many bytes without content.
+Tensor sized(std::size_t bytes) { return {nullptr, DType::bf16, bytes / 2}; }
+
+using Body = std::function<double(int rank, Transport& transport)>;
+
+// In the calling process: every rank runs the body on its host; what the bodies returned.
+std::vector<double> simulate_star(int world_size, const LinkSpec& link, const Body& body) {
+  std::vector<std::string> arguments = {"test", "--log=xbt_cfg.thresh:warning"};
+  for (const auto& [name, value] : simgrid_settings()) {
+    arguments.push_back("--cfg=" + name + ":" + value);
+  }
+#if defined(__SANITIZE_ADDRESS__)
+  arguments.emplace_back("--cfg=contexts/factory:thread");
+#endif
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  s4u::Engine engine(&argc, argv.data());
+  const Platform platform = make_star(world_size, link);
+  Wires wires(platform);
+  std::vector<double> results(static_cast<std::size_t>(world_size));
+  for (int rank = 0; rank < world_size; ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    s4u::Actor::create("rank", platform.hosts[index], [&, rank, index] {
+      WireCounters counters;
+      results[index] = body(rank, *wires.transport(rank, counters));
+    });
+  }
+  engine.run();
+  return results;
+}
+
+ChildResult try_on_star(int world_size, const LinkSpec& link, const Body& body) {
+  return run_in_child([&] {
+    const std::vector<double> results = simulate_star(world_size, link, body);
+    std::string text(results.size() * sizeof(double), '\0');
+    std::memcpy(text.data(), results.data(), text.size());
+    return text;
+  });
+}
+
+std::vector<double> on_star(int world_size, const LinkSpec& link, const Body& body) {
+  const ChildResult child = try_on_star(world_size, link, body);
+  EXPECT_TRUE(child.ok) << child.failure;
+  std::vector<double> results(static_cast<std::size_t>(world_size));
+  EXPECT_EQ(child.output.size(), results.size() * sizeof(double));
+  std::memcpy(results.data(), child.output.data(), child.output.size());
+  return results;
+}
+
+void expect_close(double value, double expected, double relative = 1e-12) {
+  EXPECT_NEAR(value, expected, relative * expected);
+}
+
+constexpr LinkSpec kLink = {.bandwidth_bytes_per_s = 1e9, .latency_s = 1e-3};
+constexpr double kPathLatency_s = 2e-3;
+
+// One message from rank 0 to rank 1.
+double send_one(int rank, Transport& transport, std::size_t bytes) {
+  if (rank == 0) {
+    transport.isend(1, sized(bytes))->wait();
+  } else {
+    transport.irecv(0, sized(bytes))->wait();
+  }
+  return now();
+}
+
+TEST(Transport, AnIdlePathTakesItsLatencyAndBytesOverBandwidth) {
+  for (const double latency_s : {0.0, 1e-10, 5e-6, 0.1}) {
+    for (const double bandwidth : {125.0, 1.25e9, 9e11}) {
+      for (const std::size_t bytes : {2U, 4U, 98592U, 1'000'000'000U}) {
+        SCOPED_TRACE(std::to_string(bytes) + " B at " + std::to_string(bandwidth) + " B/s and " +
+                     std::to_string(latency_s) + " s per link");
+        const std::vector<double> ends = on_star(
+            2, {.bandwidth_bytes_per_s = bandwidth, .latency_s = latency_s},
+            [&](int rank, Transport& transport) { return send_one(rank, transport, bytes); });
+        const double transfer_s = static_cast<double>(bytes) / bandwidth;
+        expect_close(ends[0], transfer_s);
+        expect_close(ends[1], 2 * latency_s + transfer_s);
+      }
+    }
+  }
+}
+
+TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
+  const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
+    const auto receiving = transport.irecv(1 - rank, sized(1'000'000'000));
+    const auto sending = transport.isend(1 - rank, sized(1'000'000'000));
+    receiving->wait();
+    sending->wait();
+    return now();
+  });
+  expect_close(ends[0], 1 + kPathLatency_s);
+  expect_close(ends[1], 1 + kPathLatency_s);
+}
+
+TEST(Transport, FlowsIntoOneRankShareItsLinkEqually) {
+  const std::vector<double> ends = on_star(3, kLink, [](int rank, Transport& transport) {
+    if (rank > 0) {
+      const std::size_t bytes = rank == 1 ? 1'000'000'000 : 500'000'000;
+      transport.isend(0, sized(bytes))->wait();
+      return now();
+    }
+    const auto large = transport.irecv(1, sized(1'000'000'000));
+    const auto small = transport.irecv(2, sized(500'000'000));
+    large->wait();
+    small->wait();
+    return now();
+  });
+  expect_close(ends[2], 1.0);  // Half of the link for half of the bytes,
+  expect_close(ends[1], 1.5);  // then all of it for the rest.
+  expect_close(ends[0], 1.5 + kPathLatency_s);
+}
+
+TEST(Transport, ATransferBeginsWhenBothSidesAreThere) {
+  for (const int late : {0, 1}) {
+    const std::vector<double> ends = on_star(2, kLink, [&](int rank, Transport& transport) {
+      if (rank == late) {
+        s4u::this_actor::sleep_for(3);
+      }
+      return send_one(rank, transport, 1'000'000'000);
+    });
+    expect_close(ends[0], 4);
+    expect_close(ends[1], 4 + kPathLatency_s);
+  }
+}
+
+TEST(Transport, AWaitAfterTheArrivalTakesNoTime) {
+  const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
+    const auto request =
+        rank == 0 ? transport.isend(1, sized(1000)) : transport.irecv(0, sized(1000));
+    s4u::this_actor::sleep_for(5);
+    request->wait();
+    return now();
+  });
+  EXPECT_EQ(ends, (std::vector<double>{5, 5}));
+}
+
+TEST(Transport, LatenciesOfMessagesUnderWayDoNotAddUp) {
+  const std::vector<double> ends = on_star(3, kLink, [](int rank, Transport& transport) {
+    if (rank > 0) {
+      transport.isend(0, sized(1'000'000))->wait();
+      return now();
+    }
+    const auto first = transport.irecv(1, sized(1'000'000));
+    const auto second = transport.irecv(2, sized(1'000'000));
+    first->wait();
+    second->wait();
+    return now();
+  });
+  expect_close(ends[0], 2e-3 + kPathLatency_s);
+}
+
+TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
+  const std::vector<double> sums = on_star(2, kLink, [](int rank, Transport& transport) {
+    std::array<float, 3> first = {1, 2, 3};
+    std::array<float, 2> second = {40, 50};
+    if (rank == 0) {
+      const auto one = transport.isend(1, Tensor::of(first.data(), 3));
+      const auto two = transport.isend(1, Tensor::of(second.data(), 2));
+      two->wait();
+      one->wait();
+      return 0.0;
+    }
+    std::array<float, 5> received{};
+    const auto one = transport.irecv(0, Tensor::of(received.data(), 3));
+    const auto two = transport.irecv(0, Tensor::of(received.data() + 3, 2));
+    one->wait();
+    two->wait();
+    return received == std::array<float, 5>{1, 2, 3, 40, 50} ? 1.0 : 0.0;
+  });
+  EXPECT_EQ(sums[1], 1.0);
+}
+
+TEST(Transport, AReceiveOfAnotherSizeAborts) {
+  const ChildResult child = try_on_star(2, kLink, [](int rank, Transport& transport) {
+    return send_one(rank, transport, rank == 0 ? 8 : 6);
+  });
+  EXPECT_FALSE(child.ok);
+  EXPECT_EQ(child.failure, "killed by signal 6 (Aborted)");
+}
+
+}  // namespace
+}  // namespace shardscope::testing
