@@ -13,6 +13,7 @@ namespace {
 std::vector<Override> overrides(const std::vector<std::string>& set,
                                 const std::optional<std::string>& strategy) {
   std::vector<Override> result;
+  result.reserve(set.size() + 1);
   for (const std::string& assignment : set) {
     result.push_back({"--set " + assignment, assignment});
   }

@@ -1,6 +1,5 @@
 #include "sim/report/compared_runs.h"
 
-#include "sim/result/result.pb.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {

@@ -8,11 +8,11 @@
 
 #include "sim/report/summary.h"
 #include "sim/report/table.h"
+#include "sim/result/result.pb.h"
 
 namespace shardscope {
 
 struct Scenario;
-class RunResult;
 
 struct ComparedRuns {
   const Scenario& scenario;
