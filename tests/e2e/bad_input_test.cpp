@@ -223,7 +223,7 @@ TEST_F(BadInput, OutputsThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
                    {"cannot be written"});
   }
   expect_refused({"run", small, "--save-weights", folder.path("file")}, {folder.path("file")});
-  expect_refused({"run", small, "--save-weights", folder.path("file/out")}, {"Not a directory"});
+  expect_refused({"run", small, "--save-weights", folder.path("file/out")}, {"is not a folder"});
   expect_refused(
       {"run", small, "--save-weights", folder.path("out"), "--set", "training.arithmetic=NONE"},
       {"--save-weights", "NONE"});
