@@ -114,6 +114,8 @@ build_preset() {
   local preset=$1 tree="$root/build/$1" log="$root/build/$1.log"
   shift
   local targets=("${@:-all}")
+  # What ccache holds serves every clone, wherever it lies.
+  local -x CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
   # CMake itself notices edited CMakeLists.txt, but neither edited presets nor a clone that has
   # been moved since (it would refuse that tree; --fresh forgets the old place).

@@ -4,11 +4,6 @@
 
 namespace shardscope {
 
-Tensor Tensor::slice(std::size_t offset, std::size_t length) const {
-  SHARDSCOPE_CHECK(offset <= count && length <= count - offset, "a slice leaves its tensor");
-  return {is_real() ? data + offset * size_of(dtype) : nullptr, dtype, length};
-}
-
 float* Tensor::fp32() const {
   SHARDSCOPE_CHECK(dtype == DType::fp32, "the tensor is not fp32");
   return reinterpret_cast<float*>(data);

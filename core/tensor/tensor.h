@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/check.h"
 #include "core/tensor/dtype.h"
 
 namespace shardscope {
@@ -20,7 +21,10 @@ struct Tensor {
   std::size_t bytes() const { return count * size_of(dtype); }
 
   /// Elements [offset, offset + length). Aborts if they are not all in the tensor.
-  Tensor slice(std::size_t offset, std::size_t length) const;
+  Tensor slice(std::size_t offset, std::size_t length) const {
+    SHARDSCOPE_CHECK(offset <= count && length <= count - offset, "a slice leaves its tensor");
+    return {is_real() ? data + offset * size_of(dtype) : nullptr, dtype, length};
+  }
 
   /// Typed pointers; abort on another dtype.
   float* fp32() const;

@@ -11,14 +11,19 @@ ParameterStore::ParameterStore(const Strategy& strategy, const ShardGeometry& ge
     : strategy_(strategy), geometry_(geometry), model_(model), group_(group) {
   const bool sharded = strategy.parameters == Placement::sharded;
   held_ = Buffer(group.device().memory(), Category::parameters, precision,
-                 sharded ? geometry.owned_elements() : geometry.full_elements(), group.storage());
+                 sharded ? geometry.owned_elements() : geometry.full_elements(), group.storage(),
+                 Contents::undefined);
+  const auto fill = [&](std::size_t begin, std::size_t parameters, Tensor held) {
+    read_parameters(source, model, begin, held.slice(0, parameters));
+    set_zero(held.slice(parameters, held.count - parameters));  // Padding.
+  };
   for (const ShardUnit& unit : geometry.units()) {
     if (sharded) {
-      read_parameters(
-          source, model, unit.offset + geometry.owned_begin(unit, group.rank()),
-          held_.slice(unit.owned_offset, geometry.owned_parameters(unit, group.rank())));
+      fill(unit.offset + geometry.owned_begin(unit, group.rank()),
+           geometry.owned_parameters(unit, group.rank()),
+           held_.slice(unit.owned_offset, unit.owned_count));
     } else {
-      read_parameters(source, model, unit.offset, held_.slice(unit.full_offset, unit.count));
+      fill(unit.offset, unit.count, held_.slice(unit.full_offset, unit.full_count));
     }
   }
 }
