@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/run/child.h"
+#include "tests/sim/sanitized.h"
 
 namespace shardscope::testing {
 namespace {
@@ -31,9 +32,9 @@ std::vector<double> simulate_star(int world_size, const LinkSpec& link, const Bo
   for (const auto& [name, value] : simgrid_settings()) {
     arguments.push_back("--cfg=" + name + ":" + value);
   }
-#if defined(__SANITIZE_ADDRESS__)
-  arguments.emplace_back("--cfg=contexts/factory:thread");
-#endif
+  if (kSanitized) {
+    arguments.emplace_back("--cfg=contexts/factory:thread");
+  }
   std::vector<char*> argv;
   for (std::string& argument : arguments) {
     argv.push_back(argument.data());
