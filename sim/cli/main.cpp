@@ -1,9 +1,17 @@
 // The command line: options and their help. What the commands do is in run_command.cpp and
 // commands.cpp.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <string>
+#include <vector>
 
 #include "sim/cli/commands.h"
+#include "sim/scenario/fault.h"
+#include "sim/text/nearest_name.h"
+#include "sim/text/printable.h"
 
 namespace {
 
@@ -107,9 +115,31 @@ void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = check_command(arguments); });
 }
 
-}  // namespace
+// Says so if the first word is no command; CLI11 would ask for one without naming what it got.
+bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  if (word.empty() || word.front() == '-') {
+    return false;
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    names.push_back(command->get_name());
+  }
+  if (std::find(names.begin(), names.end(), word) != names.end()) {
+    return false;
+  }
+  const std::string nearest = shardscope::nearest_name(word, names);
+  std::fprintf(stderr, "%s\n",
+               shardscope::format_fault({.place = "shardscope",
+                                         .field = shardscope::shown(word),
+                                         .problem = "no such command",
+                                         .allowed = shardscope::one_of(names),
+                                         .nearest = nearest})
+                   .c_str());
+  return true;
+}
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   CLI::App app(
       "Shardscope trains a model for real on a simulated cluster and shows what each\n"
       "data-parallel strategy costs: loss, memory, bytes on the wire, time.");
@@ -134,10 +164,27 @@ int main(int argc, char** argv) {
       ->footer(kSchemaExample)
       ->callback([&] { exit_code = shardscope::schema_command(); });
 
+  if (is_unknown_command(app, argc, argv)) {
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   return exit_code;
+}
+
+}  // namespace
+
+// An exception that comes here is a bug of ours: it aborts.
+int main(int argc, char** argv) {
+  try {
+    return run_program(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "shardscope: unexpected: %s\n", error.what());
+  } catch (...) {
+    std::fputs("shardscope: unexpected exception\n", stderr);
+  }
+  std::abort();
 }

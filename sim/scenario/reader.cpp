@@ -21,7 +21,7 @@ constexpr WholeRange kWidths{1, 2147483647};
 constexpr WholeRange kSeeds{0, 9223372036854775807};
 constexpr WholeRange kSteps{1, 1000000};
 constexpr WholeRange kBatches{1, 2147483647};
-constexpr WholeRange kWorldSizes{1, 65536};
+constexpr WholeRange kWorldSizes{1, 4096};
 constexpr NumberRange kPositive{0, Bound::exclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};

@@ -165,7 +165,7 @@ TEST_F(BadInput, InOptions) {
   expect_run_refused(small, {"--fast"}, {"--fast"});
   expect_run_refused(small, {"another.textproto"}, {"another.textproto"});
   expect_refused({}, {"subcommand"});
-  expect_refused({"rnu", small}, {"subcommand"});
+  expect_refused({"rnu", small}, {"rnu: no such command", "did you mean \"run\"?"});
   expect_refused({"run"}, {"scenario"});
   expect_refused({"run", small, "--json"}, {"--json"});
   expect_refused({"check"}, {"scenario"});
