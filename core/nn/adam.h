@@ -31,7 +31,7 @@ struct AdamTensors {
 
 /// One update, step t = 1, 2, ...; gradients are multiplied by 1 / loss_scale first, in fp32, as
 /// torch's GradScaler does (exact for powers of two):
-///   g = grad / loss_scale;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2
+///   g = grad (1 / loss_scale);  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2
 ///   p -= (lr / (1-b1^t)) m / (sqrt(v) / sqrt(1-b2^t) + eps)
 /// Does nothing on shape-only tensors.
 void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,

@@ -73,7 +73,9 @@ Tensor GradientReducer::owned_gradient(std::size_t unit_index) const {
 
 void GradientReducer::reduce(std::size_t unit_index) {
   const ShardUnit& unit = geometry_.units()[unit_index];
-  Tensor sums = unit_gradient(unit_index);
+  const bool scattered = strategy_.reduction == Reduction::reduce_scatter;
+  // An all_reduce leaves the padding out: it stays zero.
+  Tensor sums = unit_gradient(unit_index).slice(0, scattered ? unit.full_count : unit.count);
   Buffer wire;  // The gradients in the type they are sent in, if it is another one.
   if (reduce_precision_ != precision_) {
     wire = Buffer(group_.device().memory(), Category::communication_buckets, reduce_precision_,
@@ -83,13 +85,12 @@ void GradientReducer::reduce(std::size_t unit_index) {
     convert(wire.tensor(), sums);
     sums = wire.tensor();
   }
-  const bool scattered = strategy_.reduction == Reduction::reduce_scatter;
-  const ChunkedTensor chunks(
-      {{sums.slice(0, scattered ? unit.full_count : unit.count), unit.shard}}, group_.world_size());
+  const ChunkedTensor chunks({{sums, unit.shard}}, group_.world_size());
   (scattered ? group_.reduce_scatter(chunks) : group_.all_reduce(chunks))->wait(Phase::backward);
 
-  const Tensor mine = sums.slice(geometry_.owned_begin(unit, group_.rank()), unit.owned_count);
-  const Tensor average = owned_gradient(unit_index);
+  const std::size_t begin = std::min(geometry_.owned_begin(unit, group_.rank()), sums.count);
+  const Tensor mine = sums.slice(begin, std::min(unit.owned_count, sums.count - begin));
+  const Tensor average = owned_gradient(unit_index).slice(0, mine.count);
   if (mine.count > 0) {
     group_.device().compute(Phase::backward, average_cost(mine.count, mine.dtype, average.dtype));
   }

@@ -1,7 +1,7 @@
 // The training step of one rank, written once for all strategies:
 //
 //   forward    for each layer: acquire parameters, y = layer(x), release
-//   backward   for each layer, last to first: acquire parameters, dW and dx, hand dW on, release
+//   backward   for each layer, last to first: acquire parameters, dW and dx, release, hand dW on
 //   update     reduce what is left, Adam on what this rank owns, publish what others need
 //
 // What a strategy chooses lies in ParameterStore, GradientReducer and ZeroOptimizer.

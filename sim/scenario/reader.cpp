@@ -23,6 +23,7 @@ constexpr WholeRange kSteps{1, 1000000};
 constexpr WholeRange kBatches{1, 2147483647};
 constexpr WholeRange kWorldSizes{1, 4096};
 constexpr NumberRange kPositive{0, Bound::exclusive, 1e38, Bound::inclusive};
+constexpr NumberRange kInFp32{1e-37, Bound::inclusive, 1e37, Bound::inclusive};  // And 1 / x.
 constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
 constexpr NumberRange kEfficiencies{0, Bound::exclusive, 1, Bound::inclusive};
@@ -112,7 +113,7 @@ class Resolver {
     training.reduce_precision = text_.has("training.reduce_precision")
                                     ? dtype_of(text_.enumerator("training.reduce_precision"))
                                     : training.precision;
-    training.loss_scale = number("training.loss_scale", kPositive);
+    training.loss_scale = number("training.loss_scale", kInFp32);
     training.storage =
         text_.enumerator("training.arithmetic") == "REAL" ? Storage::real : Storage::shape_only;
     AdamOptions& optimizer = training.optimizer;
@@ -122,7 +123,7 @@ class Resolver {
     optimizer.learning_rate = number("training.optimizer.learning_rate", kPositive);
     optimizer.beta1 = number("training.optimizer.beta1", kDecays);
     optimizer.beta2 = number("training.optimizer.beta2", kDecays);
-    optimizer.epsilon = number("training.optimizer.epsilon", kPositive);
+    optimizer.epsilon = number("training.optimizer.epsilon", kInFp32);
     optimizer.weight_decay = number("training.optimizer.weight_decay", kNotNegative);
   }
 

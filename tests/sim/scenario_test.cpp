@@ -426,7 +426,7 @@ x.textproto:4:15: model.activation: RELUU is not allowed; did you mean "RELU"? (
 x.textproto:5:3: model.los: unknown field; did you mean "loss"? (one of layers, activation, loss, seed, weights_file)
 x.textproto:8:10: training.steps: 1e3 is not allowed; a whole number up to 9223372036854775807
 x.textproto:9:14: training.precision: 7 is not allowed; one of FP32, BF16, FP16
-x.textproto:10:15: training.loss_scale: 1e999 is not allowed; a number above 0 up to 1e+38
+x.textproto:10:15: training.loss_scale: 1e999 is not allowed; a number from 1e-37 up to 1e+37
 x.textproto:11:30: training.optimizer.learning_rate: nan is not allowed; a number above 0 up to 1e+38
 x.textproto:11:41: training.optimizer.beta1: 1 is not allowed; a number from 0 to below 1
 x.textproto:11:57: training.optimizer.weight_decay: -1 is not allowed; a number from 0 up to 1e+38
@@ -492,11 +492,11 @@ const BadCase kBadCases[] = {
     {"precision: BF16", "precision: 2",
      "x.textproto:6:14: training.precision: 2 is not allowed; one of FP32, BF16, FP16"},
     {"precision: BF16", "loss_scale: inf",
-     "x.textproto:6:15: training.loss_scale: inf is not allowed; a number above 0 up to 1e+38"},
+     "x.textproto:6:15: training.loss_scale: inf is not allowed; a number from 1e-37 up to 1e+37"},
     {"precision: BF16", "\tloss_scale: -0",
-     "x.textproto:6:16: training.loss_scale: -0 is not allowed; a number above 0 up to 1e+38"},
+     "x.textproto:6:16: training.loss_scale: -0 is not allowed; a number from 1e-37 up to 1e+37"},
     {"precision: BF16", "loss_scale: 1e-999",
-     "x.textproto:6:15: training.loss_scale: 1e-999 is not allowed; a number above 0 up to 1e+38"},
+     "x.textproto:6:15: training.loss_scale: 1e-999 is not allowed; a number from 1e-37 up to 1e+37"},
     {"precision: BF16", "optimizer: ADAM",
      "x.textproto:6:14: training.optimizer: ADAM is not allowed; a block { } of name, "
      "learning_rate, beta1, beta2, epsilon, weight_decay"},
