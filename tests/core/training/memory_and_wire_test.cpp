@@ -109,5 +109,27 @@ TEST(MemoryAndWire, CountReducePrecisionOnGradientsAlone) {
   }
 }
 
+// The copy of the gradients in another type is of what is reduced: P elements for an all_reduce,
+// the padded N k for a reduce_scatter. Beside it lie the staging chunk and, where gradients are not
+// kept whole, the gradient that was copied.
+TEST(MemoryAndWire, CopyInReducePrecisionJustWhatIsReduced) {
+  const ModelSpec model{{1, 1}, Activation::relu, Loss::mse};  // P = 2, k = 1, N k = 3
+  TrainingOptions options;
+  options.steps = 1;
+  options.global_batch = 3;
+  options.precision = DType::bf16;
+  options.reduce_precision = DType::fp32;
+  const SyntheticWeights weights(model, 1);
+  const SyntheticBatches batches(model, 1, options.global_batch);
+  const auto peak = [&](const char* strategy) {
+    const TrainingRun run = train(*find_strategy(strategy), model, options, 3, weights, batches);
+    return run.ranks.front().peak[static_cast<std::size_t>(Category::communication_buckets)];
+  };
+  EXPECT_EQ(peak("DDP"), 4U * 2 + 4);
+  EXPECT_EQ(peak("NAIVE_ZERO"), 4U * 2 + 4);
+  EXPECT_EQ(peak("ZERO1"), 4U * 3 + 4);
+  EXPECT_EQ(peak("ZERO2"), 2U * 3 + 4 * 3 + 4);
+}
+
 }  // namespace
 }  // namespace shardscope::testing
