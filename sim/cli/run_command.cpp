@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "sim/cli/commands.h"
@@ -19,6 +21,7 @@
 #include "sim/result/result.pb.h"
 #include "sim/run/host_memory.h"
 #include "sim/run/runner.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
@@ -50,8 +53,44 @@ void check_weights_files(const std::string& folder, const Scenario& scenario, Me
   }
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  return fs::equivalent(a, b, ignored) ||
+         fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
+}
+
+// No output may take the place of a file that the run reads, or of another output.
+void check_collisions(const RunArguments& arguments, const Scenario& scenario, Messages& messages) {
+  std::vector<std::pair<std::string, std::string>> taken = {{arguments.scenario, "the scenario"}};
+  if (scenario.weights_file.has_value()) {
+    taken.emplace_back(*scenario.weights_file, "model.weights_file");
+  }
+  if (scenario.data_file.has_value()) {
+    taken.emplace_back(*scenario.data_file, "data.file");
+  }
+  const auto add_output = [&](const std::string& option, const std::string& path) {
+    for (const auto& [other, what] : taken) {
+      if (is_same_file(path, other)) {
+        messages.push_back(option + ": " + shown(path) + " is also " + what +
+                           ", which it would replace");
+      }
+    }
+    taken.emplace_back(path, "an output of " + option);
+  };
+  if (arguments.json.has_value() && *arguments.json != "-") {
+    add_output("--json", *arguments.json);
+  }
+  if (arguments.save_weights.has_value()) {
+    for (const Strategy& strategy : scenario.strategies) {
+      add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
+    }
+  }
+}
+
 // Before anything is made or run: can the outputs be written?
 void check_outputs(const RunArguments& arguments, const Scenario& scenario, Messages& messages) {
+  check_collisions(arguments, scenario, messages);
   if (arguments.json.has_value() && *arguments.json != "-") {
     check_writable(*arguments.json, messages);
   }

@@ -231,6 +231,20 @@ TEST_F(BadInput, OutputsThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
   EXPECT_EQ(folder.read("file"), "kept");
 }
 
+TEST_F(BadInput, OutputsThatWouldReplaceAnInputOrEachOther) {
+  const std::string kept = folder.read("small.textproto");
+  fs::create_symlink(small, folder.path("link.json"));
+  for (const std::string& path :
+       {small, folder.path("./small.textproto"), folder.path("link.json")}) {
+    expect_refused({"run", small, "--json", path}, {"--json", "is also the scenario"});
+  }
+  const std::string weights = folder.path("out/ZERO3.safetensors");
+  expect_refused({"run", small, "--strategy", "ZERO3", "--save-weights", folder.path("out"),
+                  "--json", weights},
+                 {"--save-weights", weights, "an output of --json"});
+  EXPECT_EQ(folder.read("small.textproto"), kept);
+}
+
 TEST_F(BadInput, AFullDiskIsAFault) {
   expect_refused({"run", small, "--json", "/dev/full"},
                  {"/dev/full: cannot be written: No space left on device"});
