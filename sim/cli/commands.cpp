@@ -11,6 +11,7 @@
 #include "sim/cli/output.h"
 #include "sim/files/atomic_file.h"
 #include "sim/report/memory_table.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
@@ -58,7 +59,7 @@ int check_command(const CheckArguments& arguments) {
     const auto opened = open_scenario(path, arguments.set, std::nullopt, messages);
     if (report(messages) != 0) {
       code = kFaultsExit;
-    } else if (print(path + ": ok, " + opened->scenario.digest + "\n") != 0) {
+    } else if (print(printable(path) + ": ok, " + opened->scenario.digest + "\n") != 0) {
       return kFaultsExit;
     }
   }
@@ -78,7 +79,8 @@ int init_command(const std::string& path) {
   if (const std::optional<std::string> error = write_file(path, *starter)) {
     return report({*error});
   }
-  return print("wrote " + path + "; try: shardscope run " + path + "\n");
+  const std::string shown_path = printable(path);
+  return print("wrote " + shown_path + "; try: shardscope run " + shown_path + "\n");
 }
 
 int schema_command() {

@@ -9,12 +9,13 @@
 #include <optional>
 
 #include "sim/files/atomic_file.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 
 int report(const Messages& messages) {
   for (const std::string& message : messages) {
-    std::fprintf(stderr, "%s\n", message.c_str());
+    std::fprintf(stderr, "%s\n", printable(message).c_str());  // Paths may hold anything.
   }
   return messages.empty() ? 0 : kFaultsExit;
 }

@@ -29,9 +29,10 @@ constexpr bool kSanitized = false;
 
 // The arguments SimGrid's engine takes its configuration from.
 std::vector<std::string> engine_arguments(int threads) {
-  std::vector<std::string> arguments = {"shardscope", "--log=xbt_cfg.thresh:warning",
-                                        "--cfg=contexts/nthreads:" + std::to_string(threads),
-                                        "--cfg=contexts/synchro:posix"};
+  std::vector<std::string> arguments = {
+      "shardscope", "--log=xbt_cfg.thresh:warning ker_engine.thresh:error",
+      "--cfg=contexts/nthreads:" + std::to_string(threads), "--cfg=contexts/synchro:posix",
+      "--cfg=debug/verbose-exit:no"};
   for (const auto& [name, value] : simgrid_settings()) {
     arguments.push_back("--cfg=" + name + ":" + value);
   }

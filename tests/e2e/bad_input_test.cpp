@@ -163,6 +163,8 @@ TEST_F(BadInput, InOptions) {
     expect_run_refused(small, {"--threads", threads}, {"--threads"});
   }
   expect_run_refused(small, {"--fast"}, {"--fast"});
+  // What a terminal would obey is not passed on to it.
+  expect_refused({"check", folder.path("no\033[31mfile")}, {"no?[31mfile"});
   expect_run_refused(small, {"another.textproto"}, {"another.textproto"});
   expect_refused({}, {"subcommand"});
   expect_refused({"rnu", small}, {"rnu: no such command", "did you mean \"run\"?"});
