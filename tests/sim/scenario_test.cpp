@@ -14,6 +14,7 @@
 #include "sim/scenario/data_dir.h"
 #include "sim/scenario/reader.h"
 #include "sim/text/nearest_name.h"
+#include "tests/sim/temporary_folder.h"
 
 namespace shardscope {
 namespace {
@@ -53,13 +54,6 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 class ScenarioTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "shardscope-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   fs::path write(const std::string& name, const std::string& text) const {
     fs::create_directories((folder_ / name).parent_path());
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -106,7 +100,8 @@ class ScenarioTest : public testing::Test {
     return text;
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = fs::path(temporary_.path("x")).parent_path();
 };
 
 // ---- Good scenarios ----
@@ -496,7 +491,8 @@ const BadCase kBadCases[] = {
     {"precision: BF16", "\tloss_scale: -0",
      "x.textproto:6:16: training.loss_scale: -0 is not allowed; a number from 1e-37 up to 1e+37"},
     {"precision: BF16", "loss_scale: 1e-999",
-     "x.textproto:6:15: training.loss_scale: 1e-999 is not allowed; a number from 1e-37 up to 1e+37"},
+     "x.textproto:6:15: training.loss_scale: 1e-999 is not allowed; a number from 1e-37 up to "
+     "1e+37"},
     {"precision: BF16", "optimizer: ADAM",
      "x.textproto:6:14: training.optimizer: ADAM is not allowed; a block { } of name, "
      "learning_rate, beta1, beta2, epsilon, weight_decay"},
