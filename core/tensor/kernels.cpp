@@ -53,7 +53,7 @@ void set_zero(Tensor values) {
 
 void convert(Tensor destination, Tensor source) {
   SHARDSCOPE_CHECK(destination.count == source.count, "counts differ");
-  if (!destination.is_real()) {
+  if (!destination.is_real() || source.count == 0) {  // An empty source may be null.
     return;
   }
   if (destination.dtype == source.dtype) {
