@@ -15,8 +15,8 @@ bool reduces(Operation operation) {
 }  // namespace
 
 Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
-                       MemoryLedger& ledger, Storage storage)
-    : schedule_(std::move(schedule)), data_(std::move(data)) {
+                       std::optional<LayerRange> layers, MemoryLedger& ledger, Storage storage)
+    : schedule_(std::move(schedule)), data_(std::move(data)), layers_(layers) {
   if (schedule_->rounds() == 0) {
     return;
   }
@@ -33,6 +33,11 @@ Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor d
   }
 }
 
+std::string Collective::name() const {
+  const std::string operation(shardscope::name(schedule_->operation()));
+  return layers_.has_value() ? operation + " " + shardscope::name(*layers_) : operation;
+}
+
 void Collective::run(Transport& transport) {
   SHARDSCOPE_CHECK(transport.world_size() == schedule_->world_size(),
                    "the schedule is for another world size");
@@ -42,17 +47,12 @@ void Collective::run(Transport& transport) {
 }
 
 void Collective::run_round(const Round& round, Transport& transport) {
-  const Tensor sent = round.send.has_value() ? outgoing(round.send->chunk) : Tensor{};
-  std::unique_ptr<Request> receiving;
   std::unique_ptr<Request> sending;
-  if (round.receive.has_value()) {
-    receiving = transport.irecv(round.receive->peer, incoming(round.receive->chunk, round.reduce));
-  }
   if (round.send.has_value()) {
-    sending = transport.isend(round.send->peer, sent);
+    sending = transport.isend(round.send->peer, outgoing(round.send->chunk));
   }
-  if (receiving != nullptr) {
-    receiving->wait();
+  if (round.receive.has_value()) {
+    transport.recv(round.receive->peer, incoming(round.receive->chunk, round.reduce));
     receive(round.receive->chunk, round.reduce);
   }
   if (sending != nullptr) {

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/collectives/chunked_tensor.h"
 #include "core/collectives/schedule.h"
 #include "core/collectives/transport.h"
+#include "core/nn/model.h"
 #include "core/tensor/buffer.h"
 
 namespace shardscope {
@@ -17,10 +19,13 @@ class Collective {
   /// Staging is registered as communication_buckets: one chunk for what is received to be added,
   /// and one for each direction if a chunk is not contiguous in memory. Throws OutOfMemory. The
   /// data must stay valid until the collective has been run.
-  Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data, MemoryLedger& ledger,
-             Storage storage);
+  Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
+             std::optional<LayerRange> layers, MemoryLedger& ledger, Storage storage);
 
   const Schedule& schedule() const { return *schedule_; }
+
+  /// "all_gather layers.2"; the operation alone if the data is no layer's.
+  std::string name() const;
 
   /// Runs the transport's rank through the schedule and returns when its last round is done.
   void run(Transport& transport);
@@ -33,6 +38,7 @@ class Collective {
 
   std::unique_ptr<const Schedule> schedule_;
   ChunkedTensor data_;
+  std::optional<LayerRange> layers_;
   Buffer send_staging_;
   Buffer receive_staging_;
   std::optional<int> staged_chunk_;  // What receive_staging_ holds, if it was copied and not added.

@@ -1,9 +1,9 @@
 // A rank's point-to-point view of the network.
 //
 // Messages from one rank to another arrive in the order they were sent, and the nth receive takes
-// the nth message; a receive names exactly the type and count that was sent. Sends and receives are
-// asynchronous; their memory must stay valid, and a sent one unchanged, until the request's wait
-// returns. Shape-only tensors send their size and nothing else.
+// the nth message; a receive names exactly the type and count that was sent. Sends are
+// asynchronous; their memory must stay valid and unchanged until the request's wait returns.
+// Shape-only tensors send their size and nothing else.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Request {
  public:
   virtual ~Request() = default;
 
-  /// Blocks until the sent memory may change, or the received data is there. Call once.
+  /// Blocks until the sent memory may change. Call once.
   virtual void wait() = 0;
 };
 
@@ -28,7 +28,9 @@ class Transport {
   virtual int world_size() const = 0;
 
   virtual std::unique_ptr<Request> isend(int peer, Tensor data) = 0;
-  virtual std::unique_ptr<Request> irecv(int peer, Tensor data) = 0;
+
+  /// Blocks until the data is there.
+  virtual void recv(int peer, Tensor data) = 0;
 };
 
 }  // namespace shardscope

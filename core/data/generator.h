@@ -14,10 +14,11 @@ constexpr std::uint64_t splitmix64(std::uint64_t seed, std::uint64_t i) {
   return z ^ (z >> 31);
 }
 
-/// Uniform in [-1, 1): the upper 24 bits, exact in fp32.
+/// Uniform in [-1, 1): the upper 24 bits, exact in fp32. (As 32-bit integers, which loops convert
+/// several at once.)
 constexpr float uniform(std::uint64_t seed, std::uint64_t i) {
-  const auto upper = static_cast<std::int64_t>(splitmix64(seed, i) >> 40);
-  return static_cast<float>(upper - (std::int64_t{1} << 23)) * 0x1p-23F;
+  const auto upper = static_cast<std::int32_t>(splitmix64(seed, i) >> 40);
+  return static_cast<float>(upper - (std::int32_t{1} << 23)) * 0x1p-23F;
 }
 
 }  // namespace shardscope

@@ -1,23 +1,20 @@
 // A rank's device: its memory, a compute stream and a communication stream.
 //
-// The caller is the compute stream: `compute` returns when the kernel is done, `Work::wait` when
-// the collective is. Collectives run one after another on the communication stream, in the order
-// they were enqueued, which must be the same on all ranks.
+// The caller is the compute stream. Kernels and collectives are done in the order of the calls:
+// what follows a kernel comes after it, a collective begins when the kernels before it are done,
+// and `Work::wait` returns when the collective is. Collectives run one after another on the
+// communication stream, in the order they were enqueued, which must be the same on all ranks.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string_view>
 
 #include "core/collectives/collective.h"
+#include "core/device/position.h"
 #include "core/nn/cost.h"
 #include "core/tensor/ledger.h"
 
 namespace shardscope {
-
-enum class Phase { initialization, forward, backward, optimizer };
-
-std::string_view name(Phase phase);
 
 /// A collective under way, as torch.distributed's Work.
 class Work {
@@ -25,8 +22,8 @@ class Work {
   virtual ~Work() = default;
 
   /// Blocks the compute stream until the collective is done on this rank. The time that passes is
-  /// exposed communication of `phase`. Call once.
-  virtual void wait(Phase phase) = 0;
+  /// exposed communication of the device's position. Call once.
+  virtual void wait() = 0;
 };
 
 class Device {
@@ -35,10 +32,23 @@ class Device {
 
   virtual MemoryLedger& memory() = 0;
 
-  /// The time of one kernel; its arithmetic is the caller's.
-  virtual void compute(Phase phase, Cost cost) = 0;
+  /// The training step says where it is before it computes, waits or allocates. An exception leaves
+  /// the position as it was.
+  const TrainingPosition& position() const { return position_; }
+  void begin_step(std::int64_t t) { position_.step = t; }
+  void enter(Phase phase, std::optional<std::size_t> layer = std::nullopt) {
+    position_.phase = phase;
+    position_.layer = layer;
+  }
+
+  /// The time of one kernel; its arithmetic is the caller's. `kernel` names it ("linear") and must
+  /// stay valid.
+  virtual void compute(std::string_view kernel, Cost cost) = 0;
 
   virtual std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) = 0;
+
+ private:
+  TrainingPosition position_;
 };
 
 }  // namespace shardscope

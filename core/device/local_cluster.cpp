@@ -71,27 +71,6 @@ class SentRequest final : public Request {
   void wait() override {}
 };
 
-class ReceiveRequest final : public Request {
- public:
-  ReceiveRequest(Switchboard& board, int from, int to, Tensor data)
-      : board_(board), from_(from), to_(to), data_(data) {}
-
-  void wait() override {
-    const Message message = board_.receive(from_, to_);
-    SHARDSCOPE_CHECK(message.dtype == data_.dtype && message.count == data_.count,
-                     "a receive names another type or count than was sent");
-    if (data_.is_real()) {
-      std::memcpy(data_.data, message.data.data(), data_.bytes());
-    }
-  }
-
- private:
-  Switchboard& board_;
-  int from_;
-  int to_;
-  Tensor data_;
-};
-
 class LocalTransport final : public Transport {
  public:
   LocalTransport(Switchboard& board, int rank) : board_(board), rank_(rank) {}
@@ -108,8 +87,13 @@ class LocalTransport final : public Transport {
     return std::make_unique<SentRequest>();
   }
 
-  std::unique_ptr<Request> irecv(int peer, Tensor data) override {
-    return std::make_unique<ReceiveRequest>(board_, peer, rank_, data);
+  void recv(int peer, Tensor data) override {
+    const Message message = board_.receive(peer, rank_);
+    SHARDSCOPE_CHECK(message.dtype == data.dtype && message.count == data.count,
+                     "a receive names another type or count than was sent");
+    if (data.is_real()) {
+      std::memcpy(data.data, message.data.data(), data.bytes());
+    }
   }
 
  private:
@@ -120,7 +104,7 @@ class LocalTransport final : public Transport {
 class LocalWork final : public Work {
  public:
   explicit LocalWork(std::unique_ptr<Collective> done) : done_(std::move(done)) {}
-  void wait(Phase /*phase*/) override { done_.reset(); }
+  void wait() override { done_.reset(); }
 
  private:
   std::unique_ptr<Collective> done_;
@@ -132,7 +116,7 @@ class LocalDevice final : public Device {
       : transport_(transport), memory_(capacity_bytes) {}
 
   MemoryLedger& memory() override { return memory_; }
-  void compute(Phase /*phase*/, Cost /*cost*/) override {}
+  void compute(std::string_view /*kernel*/, Cost /*cost*/) override {}
 
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override {
     collective->run(transport_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/device/device.h"
 
@@ -10,6 +11,8 @@ namespace shardscope {
 
 class ProcessGroup {
  public:
+  using OptionalLayers = std::optional<LayerRange>;
+
   /// The device must outlive the group.
   ProcessGroup(Device& device, int rank, int world_size, Storage storage,
                Algorithm algorithm = Algorithm::ring);
@@ -22,15 +25,18 @@ class ProcessGroup {
   /// Each works in place on data cut into world_size() chunks, which must stay valid until the Work
   /// was waited for. all_reduce: every chunk becomes its sum over ranks. reduce_scatter: chunk
   /// rank() becomes its sum, the others hold partial sums. all_gather: every chunk c becomes rank
-  /// c's. broadcast: every chunk becomes the root's. Throw OutOfMemory if staging does not fit.
-  std::unique_ptr<Work> all_reduce(ChunkedTensor data);
-  std::unique_ptr<Work> reduce_scatter(ChunkedTensor data);
-  std::unique_ptr<Work> all_gather(ChunkedTensor data);
-  std::unique_ptr<Work> broadcast(ChunkedTensor data, int root);
+  /// c's. broadcast: every chunk becomes the root's. `layers` says whose data it is, for reports.
+  /// Throw OutOfMemory if staging does not fit.
+  std::unique_ptr<Work> all_reduce(ChunkedTensor data, OptionalLayers layers = std::nullopt);
+  std::unique_ptr<Work> reduce_scatter(ChunkedTensor data, OptionalLayers layers = std::nullopt);
+  std::unique_ptr<Work> all_gather(ChunkedTensor data, OptionalLayers layers = std::nullopt);
+  std::unique_ptr<Work> broadcast(ChunkedTensor data, int root,
+                                  OptionalLayers layers = std::nullopt);
   std::unique_ptr<Work> barrier();
 
  private:
-  std::unique_ptr<Work> start(Operation operation, ChunkedTensor data, int root = 0);
+  std::unique_ptr<Work> start(Operation operation, ChunkedTensor data, OptionalLayers layers,
+                              int root = 0);
 
   Device& device_;
   int rank_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace shardscope {
@@ -18,6 +19,15 @@ struct LinearShape {
   std::size_t weight_elements() const { return in * out; }
   std::size_t elements() const { return in * out + out; }
 };
+
+/// Consecutive layers, both ends included.
+struct LayerRange {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// "layers.2", "layers.0-2".
+std::string name(LayerRange layers);
 
 struct ModelSpec {
   /// Widths: input, hidden..., output. At least two.

@@ -25,7 +25,7 @@ GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& 
 Tensor GradientReducer::begin(std::size_t layer) {
   const ShardUnit& unit = geometry_.unit_of(layer);
   const auto index = static_cast<std::size_t>(&unit - geometry_.units().data());
-  if (strategy_.gradients == Placement::sharded && layer == unit.last_layer) {
+  if (strategy_.gradients == Placement::sharded && layer == unit.layers.last) {
     transient_[index] = Buffer(group_.device().memory(), Category::communication_buckets,
                                precision_, unit.full_count, group_.storage(), Contents::undefined);
     set_zero(transient_[index].slice(unit.count, unit.full_count - unit.count));  // Padding.
@@ -36,7 +36,7 @@ Tensor GradientReducer::begin(std::size_t layer) {
 
 void GradientReducer::ready(std::size_t layer) {
   const ShardUnit& unit = geometry_.unit_of(layer);
-  if (strategy_.reduction_time == ReductionTime::per_layer && layer == unit.first_layer) {
+  if (strategy_.reduction_time == ReductionTime::per_layer && layer == unit.layers.first) {
     reduce(static_cast<std::size_t>(&unit - geometry_.units().data()));
   }
 }
@@ -80,19 +80,19 @@ void GradientReducer::reduce(std::size_t unit_index) {
   if (reduce_precision_ != precision_) {
     wire = Buffer(group_.device().memory(), Category::communication_buckets, reduce_precision_,
                   sums.count, group_.storage(), Contents::undefined);
-    group_.device().compute(Phase::backward,
-                            convert_cost(sums.count, precision_, reduce_precision_));
+    group_.device().compute("convert", convert_cost(sums.count, precision_, reduce_precision_));
     convert(wire.tensor(), sums);
     sums = wire.tensor();
   }
   const ChunkedTensor chunks({{sums, unit.shard}}, group_.world_size());
-  (scattered ? group_.reduce_scatter(chunks) : group_.all_reduce(chunks))->wait(Phase::backward);
+  const LayerRange layers = unit.layers;
+  (scattered ? group_.reduce_scatter(chunks, layers) : group_.all_reduce(chunks, layers))->wait();
 
   const std::size_t begin = std::min(geometry_.owned_begin(unit, group_.rank()), sums.count);
   const Tensor mine = sums.slice(begin, std::min(unit.owned_count, sums.count - begin));
   const Tensor average = owned_gradient(unit_index).slice(0, mine.count);
   if (mine.count > 0) {
-    group_.device().compute(Phase::backward, average_cost(mine.count, mine.dtype, average.dtype));
+    group_.device().compute("average", average_cost(mine.count, mine.dtype, average.dtype));
   }
   divide(mine, static_cast<float>(group_.world_size()));
   if (average.data != mine.data) {

@@ -28,24 +28,25 @@ ParameterStore::ParameterStore(const Strategy& strategy, const ShardGeometry& ge
   }
 }
 
-Tensor ParameterStore::acquire(std::size_t layer, Phase phase) {
+Tensor ParameterStore::acquire(std::size_t layer) {
   const ShardUnit& unit = geometry_.unit_of(layer);
   const std::size_t elements = model_.layer(layer).elements();
   if (strategy_.parameters == Placement::replicated) {
     return held_.slice(unit.full_offset + geometry_.offset_in_unit(layer), elements);
   }
-  gather(unit, phase);
+  gather(unit);
   return gathered_->slice(geometry_.offset_in_unit(layer), elements);
 }
 
-void ParameterStore::gather(const ShardUnit& unit, Phase phase) {
+void ParameterStore::gather(const ShardUnit& unit) {
   SHARDSCOPE_CHECK(!gathered_.has_value(), "a unit is gathered while another one is in use");
   const Tensor held = held_.tensor();
   gathered_.emplace(group_.device().memory(), Category::gathered_parameters, held.dtype,
                     unit.full_count, group_.storage(), Contents::undefined);
   convert(gathered_->slice(geometry_.owned_begin(unit, group_.rank()), unit.owned_count),
           held.slice(unit.owned_offset, unit.owned_count));
-  group_.all_gather(ChunkedTensor::even(gathered_->tensor(), group_.world_size()))->wait(phase);
+  group_.all_gather(ChunkedTensor::even(gathered_->tensor(), group_.world_size()), unit.layers)
+      ->wait();
 }
 
 void ParameterStore::release(std::size_t /*layer*/) { gathered_.reset(); }
@@ -69,7 +70,8 @@ void ParameterStore::publish() {
   for (const ShardUnit& unit : geometry_.units()) {
     shards.push_back({held_.slice(unit.full_offset, unit.full_count), unit.shard});
   }
-  group_.all_gather(ChunkedTensor(std::move(shards), group_.world_size()))->wait(Phase::optimizer);
+  const LayerRange layers{0, model_.layer_count() - 1};
+  group_.all_gather(ChunkedTensor(std::move(shards), group_.world_size()), layers)->wait();
 }
 
 }  // namespace shardscope

@@ -20,7 +20,7 @@ class ParameterStore {
                  DType precision, ProcessGroup& group, const WeightSource& source);
 
   /// A layer's parameters, W then b; an all_gather if they are sharded. Valid until its release.
-  Tensor acquire(std::size_t layer, Phase phase);
+  Tensor acquire(std::size_t layer);
   void release(std::size_t layer);
 
   /// What the optimizer updates: the rank's owned elements, a tensor per unit, padding included.
@@ -30,7 +30,7 @@ class ParameterStore {
   void publish();
 
  private:
-  void gather(const ShardUnit& unit, Phase phase);
+  void gather(const ShardUnit& unit);
 
   const Strategy& strategy_;
   const ShardGeometry& geometry_;

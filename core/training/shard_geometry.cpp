@@ -16,11 +16,11 @@ ShardGeometry::ShardGeometry(const Strategy& strategy, const ModelSpec& model, i
       strategy.reduction_time == ReductionTime::per_layer ? 1 : layers;
   for (std::size_t first = 0; first < layers; first += layers_per_unit) {
     ShardUnit unit;
-    unit.first_layer = first;
-    unit.last_layer = first + layers_per_unit - 1;
+    unit.layers.first = first;
+    unit.layers.last = first + layers_per_unit - 1;
     unit.offset = layer_offsets_[first];
     unit.count =
-        layer_offsets_[unit.last_layer] + model.layer(unit.last_layer).elements() - unit.offset;
+        layer_offsets_[unit.layers.last] + model.layer(unit.layers.last).elements() - unit.offset;
     unit.shard = Chunking::even(unit.count, world_size).chunk;
     unit.full_count = sharded_ ? unit.shard * static_cast<std::size_t>(world_size) : unit.count;
     unit.owned_count = sharded_ ? unit.shard : unit.count;

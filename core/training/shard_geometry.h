@@ -21,8 +21,7 @@
 namespace shardscope {
 
 struct ShardUnit {
-  std::size_t first_layer = 0;
-  std::size_t last_layer = 0;    ///< Inclusive.
+  LayerRange layers;
   std::size_t offset = 0;        ///< In torch order, without padding.
   std::size_t count = 0;         ///< P_u
   std::size_t shard = 0;         ///< k_u

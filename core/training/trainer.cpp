@@ -23,7 +23,7 @@ Trainer::Trainer(const Strategy& strategy, const ModelSpec& model, const Trainin
 }
 
 void Trainer::initialize(const WeightSource& source) {
-  MemoryLedger& memory = group_.device().memory();
+  MemoryLedger& memory = device().memory();
   parameters_.emplace(strategy_, geometry_, model_, options_.precision, group_, source);
   gradients_.emplace(strategy_, geometry_, model_, options_.precision, options_.reduce_precision,
                      group_);
@@ -36,12 +36,11 @@ void Trainer::initialize(const WeightSource& source) {
 }
 
 StepDiagnostics Trainer::step(std::int64_t t) {
-  position_.step = t;
+  device().begin_step(t);
   load_batch(t);
   const double loss = forward();
   backward();
-  position_.layer.reset();
-  optimizer_->step(t, position_.phase);
+  optimizer_->step(t);
   return {.local_loss = loss, .gradient_sum_of_squares = optimizer_->gradient_sum_of_squares()};
 }
 
@@ -62,41 +61,44 @@ void Trainer::load_batch(std::int64_t t) {
 }
 
 double Trainer::forward() {
-  position_.phase = Phase::forward;
   for (std::size_t l = 0; l < model_.layer_count(); ++l) {
-    position_.layer = l;
+    device().enter(Phase::forward, l);
     const LinearShape shape = model_.layer(l);
     const bool last = l + 1 == model_.layer_count();
-    const Tensor parameters = parameters_->acquire(l, Phase::forward);
+    const Tensor parameters = parameters_->acquire(l);
     outputs_.push_back(activation(shape.out));
-    compute(linear_forward_cost(shape, rows_, /*activated=*/!last, options_.precision));
+    device().compute("linear",
+                     linear_forward_cost(shape, rows_, /*activated=*/!last, options_.precision));
     linear_forward(shape, rows_, last ? std::nullopt : std::optional(model_.activation),
                    input_of(l), parameters, outputs_.back().tensor());
     parameters_->release(l);
   }
-  compute(loss_forward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
+  device().compute(
+      "loss", loss_forward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
   return loss_forward(model_.loss, rows_, model_.output_width(), outputs_.back().tensor(),
                       targets_.tensor());
 }
 
 void Trainer::backward() {
-  position_.phase = Phase::backward;
+  device().enter(Phase::backward, model_.layer_count() - 1);
   Buffer dy = activation(model_.output_width());
-  compute(loss_backward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
+  device().compute(
+      "loss", loss_backward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
   loss_backward(model_.loss, rows_, model_.output_width(), options_.loss_scale,
                 outputs_.back().tensor(), targets_.tensor(), dy.tensor());
   for (std::size_t l = model_.layer_count(); l-- > 0;) {
-    position_.layer = l;
+    device().enter(Phase::backward, l);
     const LinearShape shape = model_.layer(l);
     const Tensor x = input_of(l);
     outputs_.pop_back();
-    const Tensor parameters = parameters_->acquire(l, Phase::backward);
+    const Tensor parameters = parameters_->acquire(l);
     const Tensor d_parameters = gradients_->begin(l);
-    compute(linear_backward_parameters_cost(shape, rows_, options_.precision));
+    device().compute("parameters",
+                     linear_backward_parameters_cost(shape, rows_, options_.precision));
     linear_backward_parameters(shape, rows_, x, dy.tensor(), d_parameters);
     if (l > 0) {
       Buffer dx = activation(shape.in);
-      compute(linear_backward_input_cost(shape, rows_, options_.precision));
+      device().compute("input", linear_backward_input_cost(shape, rows_, options_.precision));
       linear_backward_input(shape, rows_, dy.tensor(), parameters, dx.tensor());
       activation_backward(model_.activation, x, dx.tensor());
       dy = std::move(dx);
@@ -111,8 +113,8 @@ Tensor Trainer::input_of(std::size_t layer) const {
 }
 
 Buffer Trainer::activation(std::size_t width) {
-  return {group_.device().memory(), Category::activations, options_.precision, rows_ * width,
-          group_.storage(),         Contents::undefined};
+  return {device().memory(), Category::activations, options_.precision,
+          rows_ * width,     group_.storage(),      Contents::undefined};
 }
 
 }  // namespace shardscope

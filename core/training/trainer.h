@@ -23,13 +23,6 @@
 
 namespace shardscope {
 
-/// Where a rank is in its training; what an OutOfMemory result names.
-struct Position {
-  std::int64_t step = 0;  ///< 0 before the first step.
-  Phase phase = Phase::initialization;
-  std::optional<std::size_t> layer;
-};
-
 /// What a step shows; computed outside the simulation in fp64, at no simulated cost. Zero if
 /// shape-only.
 struct StepDiagnostics {
@@ -50,9 +43,6 @@ class Trainer {
   /// Step t = 1, 2, ... on batch t - 1. Throws OutOfMemory.
   StepDiagnostics step(std::int64_t t);
 
-  /// Also after an exception.
-  const Position& position() const { return position_; }
-
   const ShardGeometry& geometry() const { return geometry_; }
 
   /// The owned fp32 weights, a tensor per unit of the geometry.
@@ -64,7 +54,7 @@ class Trainer {
   void backward();
   Tensor input_of(std::size_t layer) const;
   Buffer activation(std::size_t width);
-  void compute(Cost cost) { group_.device().compute(position_.phase, cost); }
+  Device& device() const { return group_.device(); }
 
   const Strategy& strategy_;
   const ModelSpec& model_;
@@ -74,7 +64,6 @@ class Trainer {
   ShardGeometry geometry_;
   std::size_t rows_;  // Of this rank.
 
-  Position position_;
   std::optional<ParameterStore> parameters_;
   std::optional<GradientReducer> gradients_;
   std::optional<ZeroOptimizer> optimizer_;

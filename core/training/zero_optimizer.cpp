@@ -31,10 +31,10 @@ ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& op
   second_moment_ = allocate(Category::second_moment);
 }
 
-void ZeroOptimizer::step(std::int64_t t, Phase& phase) {
-  phase = Phase::backward;
+void ZeroOptimizer::step(std::int64_t t) {
+  group_.device().enter(Phase::backward);
   gradients_.finish();
-  phase = Phase::optimizer;
+  group_.device().enter(Phase::optimizer);
   update(t);
   parameters_.publish();
 }
@@ -44,8 +44,7 @@ void ZeroOptimizer::update(std::int64_t t) {
   const std::vector<Tensor> gradients = gradients_.owned();
   const std::vector<Tensor> parameters = parameters_.owned();
   if (geometry_.owned_elements() > 0) {
-    group_.device().compute(Phase::optimizer,
-                            adam_cost(geometry_.owned_elements(), options_.precision));
+    group_.device().compute("adam", adam_cost(geometry_.owned_elements(), options_.precision));
   }
   gradient_sum_of_squares_ = 0.0;
   for (std::size_t i = 0; i < geometry_.units().size(); ++i) {

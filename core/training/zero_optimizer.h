@@ -24,9 +24,8 @@ class ZeroOptimizer {
                 const ShardGeometry& geometry, const ModelSpec& model, ParameterStore& parameters,
                 GradientReducer& gradients, ProcessGroup& group, const WeightSource& source);
 
-  /// One update, t = 1, 2, ... `phase` follows what is under way, for who reports an OutOfMemory:
-  /// reducing gradients is the end of backward.
-  void step(std::int64_t t, Phase& phase);
+  /// One update, t = 1, 2, ... Reducing what is left is the end of backward.
+  void step(std::int64_t t);
 
   /// Sum of squares of the owned, averaged, unscaled gradients of the last step, in fp64 and
   /// outside the simulation. Ranks that own the same elements all report them.

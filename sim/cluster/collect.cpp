@@ -179,7 +179,7 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
 RunResult out_of_memory_result(const Scenario& scenario, const Strategy& strategy,
                                const Ranks& ranks, int rank, const OutOfMemory& reason) {
   RunResult result = base_result(scenario, strategy, "out_of_memory");
-  const Position& position = ranks[static_cast<std::size_t>(rank)]->trainer().position();
+  const TrainingPosition& position = ranks[static_cast<std::size_t>(rank)]->device().position();
   OutOfMemoryResult& message = *result.mutable_out_of_memory();
   message.set_rank(rank);
   message.set_step(position.step);

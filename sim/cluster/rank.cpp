@@ -3,16 +3,16 @@
 namespace shardscope {
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-           const BatchSource* batches, Wires& wires, int rank)
+           const BatchSource* batches, const Platform& platform, int rank)
     : scenario_(scenario),
       strategy_(strategy),
       weights_(weights),
       batches_(batches),
       rank_(rank),
-      transport_(wires.transport(rank, wire_)) {}
+      transport_(platform, rank) {}
 
 void Rank::run(const std::function<void(std::int64_t)>& on_step) {
-  device_.emplace(scenario_.device, *transport_);
+  device_.emplace(scenario_.device, transport_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   trainer_->initialize(weights_);
@@ -26,13 +26,15 @@ void Rank::run(const std::function<void(std::int64_t)>& on_step) {
 }
 
 RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
+  device_->synchronize();
+  const WireCounters& wire = transport_.counters();
   const RankStepRecord record = {
       .time = device_->timeline().finish_step(),
-      .wire = {.sent_bytes = wire_.sent_bytes - wire_before_.sent_bytes,
-               .received_bytes = wire_.received_bytes - wire_before_.received_bytes,
-               .received_messages = wire_.received_messages - wire_before_.received_messages},
+      .wire = {.sent_bytes = wire.sent_bytes - wire_before_.sent_bytes,
+               .received_bytes = wire.received_bytes - wire_before_.received_bytes,
+               .received_messages = wire.received_messages - wire_before_.received_messages},
       .diagnostics = diagnostics};
-  wire_before_ = wire_;
+  wire_before_ = wire;
   return record;
 }
 

@@ -1,4 +1,4 @@
-// One simulated rank: its end of the wires, its device, its trainer, and what it measured.
+// One simulated rank: its transport, its device, its trainer, and what it measured.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 #include "core/training/trainer.h"
 #include "sim/cluster/simgrid_device.h"
+#include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
-#include "sim/cluster/transport.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
@@ -24,7 +24,7 @@ class Rank {
  public:
   /// All references must outlive the rank.
   Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-       const BatchSource* batches, Wires& wires, int rank);
+       const BatchSource* batches, const Platform& platform, int rank);
 
   /// The compute stream, on the rank's actor: trains all steps. `on_step` is called after each.
   /// Throws OutOfMemory.
@@ -32,6 +32,7 @@ class Rank {
 
   int rank() const { return rank_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
+  SimGridDevice& device() { return *device_; }
   const SimGridDevice& device() const { return *device_; }
   const Trainer& trainer() const { return *trainer_; }
 
@@ -43,9 +44,8 @@ class Rank {
   const WeightSource& weights_;
   const BatchSource* batches_;
   int rank_;
-  WireCounters wire_;
+  SimGridTransport transport_;
   WireCounters wire_before_;  // At the end of the previous step.
-  std::unique_ptr<Transport> transport_;
   std::optional<SimGridDevice> device_;
   std::optional<ProcessGroup> group_;
   std::optional<Trainer> trainer_;

@@ -81,19 +81,20 @@ class SimGridDevice::Stream {
 class SimGridDevice::StreamWork final : public Work {
  public:
   StreamWork(std::unique_ptr<Collective> collective, std::shared_ptr<Stream::Job> job,
-             Timeline& timeline)
-      : collective_(std::move(collective)), job_(std::move(job)), timeline_(timeline) {}
+             SimGridDevice& device)
+      : collective_(std::move(collective)), job_(std::move(job)), device_(device) {}
 
-  void wait(Phase phase) override {
+  void wait() override {
+    device_.synchronize();
     job_->done->acquire();
-    timeline_.waited(phase, now());
+    device_.timeline().waited(device_.position().phase, now());
     collective_.reset();
   }
 
  private:
   std::unique_ptr<Collective> collective_;
   std::shared_ptr<Stream::Job> job_;
-  Timeline& timeline_;
+  SimGridDevice& device_;
 };
 
 SimGridDevice::SimGridDevice(const DeviceSpec& spec, Transport& transport)
@@ -108,20 +109,39 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, Transport& transport)
 
 SimGridDevice::~SimGridDevice() = default;
 
-void SimGridDevice::compute(Phase phase, Cost cost) {
+void SimGridDevice::compute(std::string_view /*kernel*/, Cost cost) {
   const KernelTime time = kernel_time(spec_, cost);
   (time.is_memory_bound() ? limits_.memory_s : limits_.flops_s) += time.total_s() - time.launch_s;
   limits_.launch_s += time.launch_s;
+  launched_.push_back({position().phase, time.total_s()});
+}
+
+void SimGridDevice::synchronize() {
+  if (launched_.empty()) {
+    return;
+  }
+  double seconds = 0;
+  for (const Kernel& kernel : launched_) {
+    seconds += kernel.seconds;
+  }
+  const double begin_s = now();
   make_execution()
-      ->set_flops_amount(time.total_s() * kHostSpeed)
+      ->set_flops_amount(seconds * kHostSpeed)
       ->set_host(s4u::this_actor::get_host())
       ->wait();
-  timeline_.computed(phase, now());
+  // One after another, the last one ending now.
+  double until_s = begin_s;
+  for (const Kernel& kernel : launched_) {
+    until_s += kernel.seconds;
+    timeline_.computed(kernel.phase, &kernel == &launched_.back() ? now() : until_s);
+  }
+  launched_.clear();
 }
 
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {
+  synchronize();
   std::shared_ptr<Stream::Job> job = stream_->push(*collective);
-  return std::make_unique<StreamWork>(std::move(collective), std::move(job), timeline_);
+  return std::make_unique<StreamWork>(std::move(collective), std::move(job), *this);
 }
 
 }  // namespace shardscope

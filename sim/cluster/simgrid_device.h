@@ -1,8 +1,13 @@
 // Device on SimGrid: kernels become executions on the rank's host, collectives run on an actor of
 // their own, the communication stream.
+//
+// Kernels are launched and not waited for, as on a GPU: those between two points where the streams
+// meet are one execution, which costs less host time and keeps a rank's data in the cache.
 #pragma once
 
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "core/collectives/transport.h"
 #include "core/device/device.h"
@@ -26,8 +31,11 @@ class SimGridDevice final : public Device {
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
-  void compute(Phase phase, Cost cost) override;
+  void compute(std::string_view kernel, Cost cost) override;
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override;
+
+  /// Returns when every kernel so far is done.
+  void synchronize();
 
   Timeline& timeline() { return timeline_; }
   const MemoryLedger& memory() const { return memory_; }
@@ -37,10 +45,17 @@ class SimGridDevice final : public Device {
   class Stream;
   class StreamWork;
 
+  // A kernel that was launched; the position is what its time counts to.
+  struct Kernel {
+    Phase phase;
+    double seconds;
+  };
+
   const DeviceSpec& spec_;
   MemoryLedger memory_;
   Timeline timeline_;
   ComputeLimits limits_;
+  std::vector<Kernel> launched_;  // Since the last synchronization.
   std::shared_ptr<Stream> stream_;
 };
 

@@ -13,7 +13,6 @@
 #include "sim/cluster/collect.h"
 #include "sim/cluster/network.h"
 #include "sim/cluster/rank.h"
-#include "sim/cluster/transport.h"
 #include "sim/result/result.pb.h"
 
 namespace shardscope {
@@ -64,10 +63,15 @@ struct MemoryFaults {
 };
 
 void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults) {
+  std::optional<OutOfMemory> reason;
   try {
     rank.run(rank.rank() == 0 ? options.on_step : nullptr);
   } catch (const OutOfMemory& error) {
-    faults.add({s4u::Engine::get_clock(), rank.rank(), error});
+    reason = error;
+  }
+  if (reason.has_value()) {
+    rank.device().synchronize();  // The kernels before it take their time.
+    faults.add({s4u::Engine::get_clock(), rank.rank(), *reason});
     s4u::this_actor::yield();  // Let the others of this instant fail as well.
     s4u::Actor::kill_all();
   }
@@ -89,11 +93,10 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
       [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
 
   const Platform platform = make_star(scenario.world_size, scenario.link);
-  Wires wires(platform);
   MemoryFaults faults;
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int r = 0; r < scenario.world_size; ++r) {
-    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, wires, r));
+    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform, r));
     s4u::Actor::create(
         "rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
         [&rank = *ranks.back(), &options, &faults] { run_rank(rank, options, faults); });

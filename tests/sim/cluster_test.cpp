@@ -434,7 +434,7 @@ std::optional<OutOfMemoryResult> fault_on_local_cluster(const Scenario& scenario
         trainer.step(static_cast<std::int64_t>(t));
       }
     } catch (const OutOfMemory& error) {
-      const Position& position = trainer.position();
+      const TrainingPosition& position = local.device.position();
       const std::lock_guard lock(mutex);
       found.emplace();
       found->set_rank(0);  // Of several at one instant the lowest.

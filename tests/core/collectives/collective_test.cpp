@@ -135,7 +135,7 @@ void check_case(const Case& c, ProcessGroup& group, const RecordingDevice& devic
   const Tensor tensor{memory.empty() ? &nothing : memory.data(), c.dtype, c.count};
   const ChunkedTensor data = ChunkedTensor::even(tensor, world);
   const std::uint64_t sent_before = device.transport().sent_bytes();
-  start(group, c, data)->wait(Phase::optimizer);
+  start(group, c, data)->wait();
 
   const auto schedule = make_schedule(c.operation, Algorithm::ring, world, data.chunking(), c.root);
   EXPECT_EQ(device.transport().sent_bytes() - sent_before,
@@ -219,7 +219,7 @@ TEST(Collective, NoRankPassesABarrierBeforeTheLastHasCome) {
         if (local.transport.rank() == late) {
           late_has_come = true;
         }
-        group.barrier()->wait(Phase::forward);
+        group.barrier()->wait();
         EXPECT_TRUE(late_has_come) << "world " << world << ", late " << late;
       });
     }
@@ -241,7 +241,7 @@ TEST(Collective, SeveralPartsTravelInOneAllGather) {
                                   {{first.data(), dtype, 0}, 0},
                                   {{last.data(), dtype, 3 * n}, 3}},
                                  world);
-        group.all_gather(data)->wait(Phase::optimizer);
+        group.all_gather(data)->wait();
         EXPECT_EQ(device.transport().sent_messages(), n - 1);
         EXPECT_EQ(device.transport().sent_bytes(), (n - 1) * 5 * size_of(dtype));
         const std::vector<float> a = load(dtype, first);
@@ -269,7 +269,7 @@ TEST(Collective, ShapeOnlySendsAndStagesTheSame) {
           RecordingDevice device(local);
           ProcessGroup group(device, rank, world, storage);
           const Tensor tensor{storage == Storage::real ? memory.data() : nullptr, c.dtype, c.count};
-          start(group, c, ChunkedTensor::even(tensor, world))->wait(Phase::backward);
+          start(group, c, ChunkedTensor::even(tensor, world))->wait();
           events.push_back(device.events());
           figures.push_back(device.transport().sent_bytes());
         }
@@ -289,7 +289,7 @@ TEST(LocalCluster, RethrowsTheExceptionOfTheLowestRankThatThrew) {
         }
         // The others wait for a message that never comes.
         float value = 0;
-        local.transport.irecv(thrower, Tensor::of(&value, 1))->wait();
+        local.transport.recv(thrower, Tensor::of(&value, 1));
       });
       ADD_FAILURE() << "nothing was thrown";
     } catch (const std::runtime_error& error) {

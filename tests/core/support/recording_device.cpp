@@ -10,9 +10,9 @@ std::unique_ptr<Request> CountingTransport::isend(int peer, Tensor data) {
   return inner_.isend(peer, data);
 }
 
-std::unique_ptr<Request> CountingTransport::irecv(int peer, Tensor data) {
+void CountingTransport::recv(int peer, Tensor data) {
   received_bytes_ += data.bytes();
-  return inner_.irecv(peer, data);
+  inner_.recv(peer, data);
 }
 
 std::ostream& operator<<(std::ostream& out, const DeviceEvent& event) {
@@ -29,8 +29,9 @@ class RecordingDevice::RecordingWork final : public Work {
   RecordingWork(RecordingDevice& device, std::unique_ptr<Collective> done)
       : device_(device), done_(std::move(done)) {}
 
-  void wait(Phase phase) override {
-    device_.events_.push_back({.what = "wait", .phase = phase, .held = device_.memory().current()});
+  void wait() override {
+    device_.events_.push_back(
+        {.what = "wait", .phase = device_.position().phase, .held = device_.memory().current()});
     done_.reset();
   }
 
@@ -39,13 +40,13 @@ class RecordingDevice::RecordingWork final : public Work {
   std::unique_ptr<Collective> done_;
 };
 
-void RecordingDevice::compute(Phase phase, Cost cost) {
+void RecordingDevice::compute(std::string_view kernel, Cost cost) {
   events_.push_back({.what = "compute",
-                     .phase = phase,
+                     .phase = position().phase,
                      .flops = cost.flops,
                      .bytes = cost.bytes,
                      .held = memory().current()});
-  inner_.compute(phase, cost);
+  inner_.compute(kernel, cost);
 }
 
 std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> collective) {

@@ -18,7 +18,7 @@ class CountingTransport final : public Transport {
   int rank() const override { return inner_.rank(); }
   int world_size() const override { return inner_.world_size(); }
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  std::unique_ptr<Request> irecv(int peer, Tensor data) override;
+  void recv(int peer, Tensor data) override;
 
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   std::uint64_t received_bytes() const { return received_bytes_; }
@@ -33,7 +33,7 @@ class CountingTransport final : public Transport {
 
 /// One call, with the rank's memory when it was made.
 struct DeviceEvent {
-  std::string what;  // "compute", "wait", or a collective's name.
+  std::string what;  // "compute", "wait", or a collective's operation.
   Phase phase = Phase::initialization;
   double flops = 0;
   double bytes = 0;
@@ -53,7 +53,7 @@ class RecordingDevice final : public Device {
   explicit RecordingDevice(LocalRank rank) : inner_(rank.device), transport_(rank.transport) {}
 
   MemoryLedger& memory() override { return inner_.memory(); }
-  void compute(Phase phase, Cost cost) override;
+  void compute(std::string_view kernel, Cost cost) override;
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override;
 
   const CountingTransport& transport() const { return transport_; }

@@ -45,7 +45,7 @@ void train_rank(LocalRank local, const Strategy& strategy, const Problem& proble
     EXPECT_GT(error.wanted_bytes, error.free_bytes);
     EXPECT_LE(error.free_bytes, capacity);
     EXPECT_EQ(memory.capacity(), capacity);
-    const Position& position = trainer.position();
+    const TrainingPosition& position = local.device.position();
     EXPECT_LE(position.step, 1) << "a second step needs what the first one needed";
     EXPECT_EQ(position.step == 0, position.phase == Phase::initialization);
     // The end of backward, where all gradients are reduced together, is in no layer.

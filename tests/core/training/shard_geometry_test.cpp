@@ -84,8 +84,8 @@ TEST(ShardGeometry, IsThatOfItsTwin) {
         count += model.widths[l] * model.widths[l + 1] + model.widths[l + 1];
       }
       const std::size_t shard = smallest_shard(count, world);
-      EXPECT_EQ(unit.first_layer, units[u].front());
-      EXPECT_EQ(unit.last_layer, units[u].back());
+      EXPECT_EQ(unit.layers.first, units[u].front());
+      EXPECT_EQ(unit.layers.last, units[u].back());
       EXPECT_EQ(unit.offset, offset);
       EXPECT_EQ(unit.count, count);
       EXPECT_EQ(unit.shard, shard);

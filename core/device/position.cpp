@@ -1,4 +1,4 @@
-#include "core/device/device.h"
+#include "core/device/position.h"
 
 namespace shardscope {
 

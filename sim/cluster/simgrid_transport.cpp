@@ -1,0 +1,77 @@
+#include "sim/cluster/simgrid_transport.h"
+
+#include <atomic>
+#include <cstring>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+#include <string>
+
+#include "core/check.h"
+
+namespace shardscope {
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+// One direction between two ranks: SimGrid matches the nth put of a mailbox with the nth get.
+s4u::Mailbox& mailbox(std::unordered_map<int, s4u::Mailbox*>& known, int peer, int from, int to) {
+  s4u::Mailbox*& found = known[peer];
+  if (found == nullptr) {
+    found = s4u::Mailbox::by_name(std::to_string(from) + "->" + std::to_string(to));
+  }
+  return *found;
+}
+
+}  // namespace
+
+// What SimGrid carries is the address of this. The receiver copies the data when the last byte has
+// left, and tells the sender if that waits; most senders need not, which saves a call into SimGrid.
+class SimGridTransport::Sending final : public Request {
+ public:
+  /// `done` must not be used by another request that is waited for at the same time.
+  Sending(Tensor data, s4u::Semaphore& done) : data_(data), done_(done) {}
+
+  void wait() override {
+    State expected = State::under_way;
+    if (state_.compare_exchange_strong(expected, State::waited_for)) {
+      done_.acquire();
+    }
+  }
+
+  /// On the receiver's actor.
+  void deliver(Tensor destination) {
+    SHARDSCOPE_CHECK(data_.bytes() == destination.bytes(),
+                     "a receive names another size than was sent");
+    if (data_.is_real() && destination.is_real()) {
+      std::memcpy(destination.data, data_.data, data_.bytes());
+    }
+    s4u::Semaphore& done = done_;  // This may be gone once it is seen to be done.
+    if (state_.exchange(State::done) == State::waited_for) {
+      done.release();
+    }
+  }
+
+ private:
+  enum class State { under_way, waited_for, done };
+
+  Tensor data_;
+  s4u::Semaphore& done_;
+  std::atomic<State> state_ = State::under_way;  // Both ranks may run at once.
+};
+
+std::unique_ptr<Request> SimGridTransport::isend(int peer, Tensor data) {
+  auto sending = std::make_unique<Sending>(data, *sent_);
+  counters_.sent_bytes += data.bytes();
+  mailbox(outgoing_, peer, rank_, peer).put_init(sending.get(), data.bytes())->detach();
+  return sending;
+}
+
+void SimGridTransport::recv(int peer, Tensor data) {
+  mailbox(incoming_, peer, peer, rank_).get<Sending>()->deliver(data);
+  s4u::this_actor::sleep_for(platform_.path_latency_s);
+  counters_.received_bytes += data.bytes();
+  ++counters_.received_messages;
+}
+
+}  // namespace shardscope

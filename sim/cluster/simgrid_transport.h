@@ -1,0 +1,50 @@
+// Transport on SimGrid: a message is a SimGrid communication; its payload is copied when the last
+// byte leaves, and seen by the receiver one path latency later.
+#pragma once
+
+#include <simgrid/forward.h>
+
+#include <cstdint>
+#include <memory>
+#include <simgrid/s4u/Semaphore.hpp>
+#include <unordered_map>
+
+#include "core/collectives/transport.h"
+#include "sim/cluster/network.h"
+
+namespace shardscope {
+
+/// What a rank's messages amounted to.
+struct WireCounters {
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t received_messages = 0;
+};
+
+class SimGridTransport final : public Transport {
+ public:
+  /// Calls must come from actors on the rank's host, of which one sends. The platform must outlive
+  /// the transport.
+  SimGridTransport(const Platform& platform, int rank) : platform_(platform), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return static_cast<int>(platform_.hosts.size()); }
+
+  std::unique_ptr<Request> isend(int peer, Tensor data) override;
+  void recv(int peer, Tensor data) override;
+
+  const WireCounters& counters() const { return counters_; }
+
+ private:
+  class Sending;
+  using Mailboxes = std::unordered_map<int, simgrid::s4u::Mailbox*>;
+
+  const Platform& platform_;
+  int rank_;
+  WireCounters counters_;
+  simgrid::s4u::SemaphorePtr sent_ = simgrid::s4u::Semaphore::create(0);
+  Mailboxes outgoing_;  // By peer, as they are used.
+  Mailboxes incoming_;
+};
+
+}  // namespace shardscope
