@@ -15,6 +15,9 @@ struct RunArguments {
   std::optional<std::string> strategy;  ///< Comma-separated names.
   std::optional<std::string> json;      ///< "-" is standard output.
   std::optional<std::string> save_weights;
+  std::optional<std::string> trace;
+  std::optional<std::string> trace_steps;  ///< "2..3" or "2"; all if absent.
+  bool critical_path = false;
   int threads = 1;
   bool quiet = false;
 };

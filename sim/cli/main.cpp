@@ -21,6 +21,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope run my.textproto                       train it and print the report
   shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --quiet
   shardscope run my.textproto --strategy DDP,ZERO3 --json result.json
+  shardscope run my.textproto --trace trace.json --trace-steps 2..3 --critical-path
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
@@ -72,6 +73,15 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
                    "Write the final fp32 weights to DIR/<STRATEGY>.safetensors")
       ->type_name("DIR")
       ->check(why_empty);
+  command
+      ->add_option("--trace", arguments.trace,
+                   "Write a timeline that ui.perfetto.dev opens (Chrome trace events)")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command->add_option("--trace-steps", arguments.trace_steps, "Steps in the trace [all]")
+      ->type_name("A..B");
+  command->add_flag("--critical-path", arguments.critical_path,
+                    "Show what the last step's time hangs on, and what would shorten it");
   command
       ->add_option("--threads", arguments.threads,
                    "Host threads for the ranks' arithmetic; no result depends on it")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
+#include "sim/cli/step_range.h"
 #include "sim/cluster/network.h"
 #include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
@@ -22,6 +24,7 @@
 #include "sim/run/host_memory.h"
 #include "sim/run/runner.h"
 #include "sim/text/printable.h"
+#include "sim/trace/chrome_trace.h"
 
 namespace shardscope {
 namespace {
@@ -81,6 +84,9 @@ void check_collisions(const RunArguments& arguments, const Scenario& scenario, M
   if (arguments.json.has_value() && *arguments.json != "-") {
     add_output("--json", *arguments.json);
   }
+  if (arguments.trace.has_value()) {
+    add_output("--trace", *arguments.trace);
+  }
   if (arguments.save_weights.has_value()) {
     for (const Strategy& strategy : scenario.strategies) {
       add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
@@ -93,6 +99,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
   check_collisions(arguments, scenario, messages);
   if (arguments.json.has_value() && *arguments.json != "-") {
     check_writable(*arguments.json, messages);
+  }
+  if (arguments.trace.has_value()) {
+    check_writable(*arguments.trace, messages);
   }
   if (!arguments.save_weights.has_value()) {
     return;
@@ -120,8 +129,30 @@ void make_weights_folder(const std::string& path, const Scenario& scenario, Mess
   }
 }
 
-std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenario& opened) {
+// The steps of the trace, and the last one if something else looks at it.
+RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scenario,
+                             Messages& messages) {
+  RecordedSteps recorded{.final_step = arguments.critical_path};
+  if (arguments.trace_steps.has_value() && !arguments.trace.has_value()) {
+    messages.emplace_back("--trace-steps: there is no --trace");
+  } else if (arguments.trace.has_value()) {
+    const auto steps = static_cast<std::int64_t>(scenario.training.steps);
+    const auto range = parse_steps(arguments.trace_steps.value_or("1.." + std::to_string(steps)));
+    if (range.has_value() && range->second <= steps) {
+      recorded.first = range->first;
+      recorded.last = range->second;
+    } else {
+      messages.push_back("--trace-steps: " + shown(*arguments.trace_steps) +
+                         ": steps are A..B or A, with 1 <= A <= B <= " + std::to_string(steps));
+    }
+  }
+  return recorded;
+}
+
+std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenario& opened,
+                               const RecordedSteps& recorded) {
   const RunOptions options{.threads = arguments.threads,
+                           .recorded = recorded,
                            .save_weights = arguments.save_weights,
                            .show_progress = isatty(STDERR_FILENO) != 0};
   std::vector<RunResult> runs;
@@ -133,9 +164,20 @@ std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenar
 
 // Writes the reports. The exit code as far as they decide it.
 int write_reports(const RunArguments& arguments, const Scenario& scenario,
-                  const std::vector<RunResult>& runs) {
+                  const std::vector<RunResult>& runs, const RecordedSteps& recorded) {
   const ReportContext context{.version = SHARDSCOPE_VERSION,
-                              .simgrid_settings = simgrid_settings()};
+                              .simgrid_settings = simgrid_settings(),
+                              .critical_path = arguments.critical_path};
+  if (arguments.trace.has_value()) {
+    const ChromeTrace trace =
+        chrome_trace(scenario.name, SHARDSCOPE_VERSION, runs, recorded.first, recorded.last);
+    if (!trace.cut.empty()) {
+      std::fprintf(stderr, "The trace is cut to bound its size: %s.\n", trace.cut.c_str());
+    }
+    if (const int code = write_or_print(*arguments.trace, trace.text); code != 0) {
+      return code;
+    }
+  }
   if (arguments.json.has_value()) {
     const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
     if (code != 0 || *arguments.json == "-") {
@@ -152,7 +194,9 @@ int run_command(const RunArguments& arguments) {
   Messages messages;
   const std::optional<OpenedScenario> opened =
       open_scenario(arguments.scenario, arguments.set, arguments.strategy, messages);
+  RecordedSteps recorded;
   if (opened.has_value()) {
+    recorded = recorded_steps(arguments, opened->scenario, messages);
     check_host_memory(arguments.scenario, opened->scenario, messages);
     check_outputs(arguments, opened->scenario, messages);
   }
@@ -162,8 +206,8 @@ int run_command(const RunArguments& arguments) {
   if (!messages.empty()) {
     return report(messages);
   }
-  const std::vector<RunResult> runs = run_all(arguments, *opened);
-  const int code = write_reports(arguments, opened->scenario, runs);
+  const std::vector<RunResult> runs = run_all(arguments, *opened, recorded);
+  const int code = write_reports(arguments, opened->scenario, runs, recorded);
   const bool died = std::any_of(runs.begin(), runs.end(),
                                 [](const RunResult& run) { return run.outcome() == "failed"; });
   return code != 0 ? code : (died ? kDiedExit : 0);

@@ -84,6 +84,15 @@ void add_rank(const Scenario& scenario, const Strategy& strategy, const Rank& ra
   }
 }
 
+// By step, then rank.
+void add_recordings(const Ranks& ranks, RunResult& result) {
+  for (std::size_t i = 0; i < ranks.front()->recorder().steps().size(); ++i) {
+    for (const auto& rank : ranks) {
+      *result.add_recordings() = rank->recorder().steps()[i];
+    }
+  }
+}
+
 // The rank that finishes the step last, the lowest one on a tie.
 const Rank& last_rank(const Ranks& ranks, std::size_t step) {
   const Rank* last = ranks.front().get();
@@ -162,6 +171,7 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
   for (const auto& rank : ranks) {
     add_rank(scenario, strategy, *rank, result);
   }
+  add_recordings(ranks, result);
   set_limits(platform, last_rank(ranks, scenario.training.steps - 1), *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;

@@ -3,22 +3,27 @@
 namespace shardscope {
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-           const BatchSource* batches, const Platform& platform, int rank)
+           const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
+           int rank)
     : scenario_(scenario),
       strategy_(strategy),
       weights_(weights),
       batches_(batches),
       rank_(rank),
-      transport_(platform, rank) {}
+      transport_(platform, rank),
+      recorder_(recorded, rank, scenario.world_size, scenario.model.layer_count(),
+                scenario.training.steps) {}
 
 void Rank::run(const std::function<void(std::int64_t)>& on_step) {
-  device_.emplace(scenario_.device, transport_);
+  device_.emplace(scenario_.device, transport_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   trainer_->initialize(weights_);
   for (std::size_t t = 1; t <= scenario_.training.steps; ++t) {
     const auto step = static_cast<std::int64_t>(t);
+    recorder_.begin_step(step, device_->timeline().last_s());
     steps_.push_back(finish_step(trainer_->step(step)));
+    recorder_.end_step(device_->timeline().last_s());
     if (on_step) {
       on_step(step);
     }

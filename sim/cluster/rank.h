@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/training/trainer.h"
+#include "sim/cluster/recorder.h"
 #include "sim/cluster/simgrid_device.h"
 #include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
@@ -24,7 +25,8 @@ class Rank {
  public:
   /// All references must outlive the rank.
   Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-       const BatchSource* batches, const Platform& platform, int rank);
+       const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
+       int rank);
 
   /// The compute stream, on the rank's actor: trains all steps. `on_step` is called after each.
   /// Throws OutOfMemory.
@@ -33,6 +35,7 @@ class Rank {
   int rank() const { return rank_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
   SimGridDevice& device() { return *device_; }
+  const Recorder& recorder() const { return recorder_; }
   const SimGridDevice& device() const { return *device_; }
   const Trainer& trainer() const { return *trainer_; }
 
@@ -45,6 +48,7 @@ class Rank {
   const BatchSource* batches_;
   int rank_;
   SimGridTransport transport_;
+  Recorder recorder_;
   WireCounters wire_before_;  // At the end of the previous step.
   std::optional<SimGridDevice> device_;
   std::optional<ProcessGroup> group_;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "sim/cluster/network.h"
-#include "sim/cluster/roofline.h"
+#include "sim/result/result.pb.h"
 
 namespace shardscope {
 namespace s4u = simgrid::s4u;
@@ -36,13 +36,15 @@ class SimGridDevice::Stream {
   // A collective and the signal that it is done.
   struct Job {
     Collective* collective;
+    RecordedCollective* recorded;  // Null if it is not recorded.
     s4u::SemaphorePtr done = s4u::Semaphore::create(0);
   };
 
-  Stream(Transport& transport, Timeline& timeline) : transport_(transport), timeline_(timeline) {}
+  Stream(SimGridTransport& transport, Timeline& timeline)
+      : transport_(transport), timeline_(timeline) {}
 
-  std::shared_ptr<Job> push(Collective& collective) {
-    auto job = std::make_shared<Job>(Job{&collective});
+  std::shared_ptr<Job> push(Collective& collective, RecordedCollective* recorded) {
+    auto job = std::make_shared<Job>(Job{&collective, recorded});
     {
       const std::lock_guard lock(mutex_);
       jobs_.push_back(job);
@@ -56,8 +58,15 @@ class SimGridDevice::Stream {
     while (true) {
       const std::shared_ptr<Job> job = next();
       const double begin_s = now();
+      const bool records_transfers = job->recorded != nullptr && !job->recorded->transfers_cut();
+      transport_.record_to(records_transfers ? job->recorded : nullptr);
       job->collective->run(transport_);
-      timeline_.add_busy(now() - begin_s);
+      const double end_s = now();
+      timeline_.add_busy(end_s - begin_s);
+      if (job->recorded != nullptr) {
+        job->recorded->set_begin_s(begin_s);
+        job->recorded->set_end_s(end_s);
+      }
       job->done->release();
     }
   }
@@ -71,7 +80,7 @@ class SimGridDevice::Stream {
     return job;
   }
 
-  Transport& transport_;
+  SimGridTransport& transport_;
   Timeline& timeline_;
   s4u::SemaphorePtr available_ = s4u::Semaphore::create(0);
   std::mutex mutex_;  // Both streams may run at once; never held across a simcall.
@@ -86,8 +95,12 @@ class SimGridDevice::StreamWork final : public Work {
 
   void wait() override {
     device_.synchronize();
+    const double begin_s = now();
     job_->done->acquire();
     device_.timeline().waited(device_.position().phase, now());
+    if (job_->recorded != nullptr) {
+      device_.recorder_.wait(device_.position(), *job_->recorded, begin_s, now());
+    }
     collective_.reset();
   }
 
@@ -97,8 +110,10 @@ class SimGridDevice::StreamWork final : public Work {
   SimGridDevice& device_;
 };
 
-SimGridDevice::SimGridDevice(const DeviceSpec& spec, Transport& transport)
+SimGridDevice::SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport,
+                             Recorder& recorder)
     : spec_(spec),
+      recorder_(recorder),
       memory_(spec.memory_bytes),
       stream_(std::make_shared<Stream>(transport, timeline_)) {
   s4u::Host* host = s4u::this_actor::get_host();
@@ -109,11 +124,11 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, Transport& transport)
 
 SimGridDevice::~SimGridDevice() = default;
 
-void SimGridDevice::compute(std::string_view /*kernel*/, Cost cost) {
+void SimGridDevice::compute(std::string_view kernel, Cost cost) {
   const KernelTime time = kernel_time(spec_, cost);
   (time.is_memory_bound() ? limits_.memory_s : limits_.flops_s) += time.total_s() - time.launch_s;
   limits_.launch_s += time.launch_s;
-  launched_.push_back({position().phase, time.total_s()});
+  launched_.push_back({position(), kernel, cost, time});
 }
 
 void SimGridDevice::synchronize() {
@@ -122,7 +137,7 @@ void SimGridDevice::synchronize() {
   }
   double seconds = 0;
   for (const Kernel& kernel : launched_) {
-    seconds += kernel.seconds;
+    seconds += kernel.time.total_s();
   }
   const double begin_s = now();
   make_execution()
@@ -130,17 +145,20 @@ void SimGridDevice::synchronize() {
       ->set_host(s4u::this_actor::get_host())
       ->wait();
   // One after another, the last one ending now.
-  double until_s = begin_s;
+  double from_s = begin_s;
   for (const Kernel& kernel : launched_) {
-    until_s += kernel.seconds;
-    timeline_.computed(kernel.phase, &kernel == &launched_.back() ? now() : until_s);
+    const double until_s = &kernel == &launched_.back() ? now() : from_s + kernel.time.total_s();
+    timeline_.computed(kernel.position.phase, until_s);
+    recorder_.kernel(kernel.position, kernel.name, kernel.cost, kernel.time, from_s, until_s);
+    from_s = until_s;
   }
   launched_.clear();
 }
 
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {
   synchronize();
-  std::shared_ptr<Stream::Job> job = stream_->push(*collective);
+  RecordedCollective* recorded = recorder_.enqueue(position(), *collective, now());
+  std::shared_ptr<Stream::Job> job = stream_->push(*collective, recorded);
   return std::make_unique<StreamWork>(std::move(collective), std::move(job), *this);
 }
 

@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/collectives/transport.h"
 #include "core/device/device.h"
+#include "sim/cluster/recorder.h"
+#include "sim/cluster/roofline.h"
+#include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
 #include "sim/scenario/scenario.h"
 
@@ -26,8 +28,8 @@ struct ComputeLimits {
 class SimGridDevice final : public Device {
  public:
   /// Call on the rank's own actor, which is the compute stream; starts the communication stream on
-  /// the same host. `transport` must outlive the device, and is used by that stream only.
-  SimGridDevice(const DeviceSpec& spec, Transport& transport);
+  /// the same host. References must outlive the device; the transport is used by that stream only.
+  SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport, Recorder& recorder);
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
@@ -45,13 +47,16 @@ class SimGridDevice final : public Device {
   class Stream;
   class StreamWork;
 
-  // A kernel that was launched; the position is what its time counts to.
+  // A kernel that was launched.
   struct Kernel {
-    Phase phase;
-    double seconds;
+    TrainingPosition position;
+    std::string_view name;
+    Cost cost;
+    KernelTime time;
   };
 
   const DeviceSpec& spec_;
+  Recorder& recorder_;
   MemoryLedger memory_;
   Timeline timeline_;
   ComputeLimits limits_;

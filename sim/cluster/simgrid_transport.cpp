@@ -4,10 +4,12 @@
 #include <cstring>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Mailbox.hpp>
 #include <string>
 
 #include "core/check.h"
+#include "sim/result/result.pb.h"
 
 namespace shardscope {
 namespace s4u = simgrid::s4u;
@@ -23,19 +25,43 @@ s4u::Mailbox& mailbox(std::unordered_map<int, s4u::Mailbox*>& known, int peer, i
   return *found;
 }
 
+double now() { return s4u::Engine::get_clock(); }
+
+TransferOperation& add(RecordedCollective& recorded, TransferOperation::Kind kind, double begin_s) {
+  TransferOperation& operation = *recorded.add_transfers();
+  operation.set_kind(kind);
+  operation.set_begin_s(begin_s);
+  operation.set_end_s(now());
+  return operation;
+}
+
+TransferOperation& add(RecordedCollective& recorded, TransferOperation::Kind kind, double begin_s,
+                       int peer, Tensor data) {
+  TransferOperation& operation = add(recorded, kind, begin_s);
+  operation.set_peer(peer);
+  operation.set_bytes(data.bytes());
+  return operation;
+}
+
 }  // namespace
 
 // What SimGrid carries is the address of this. The receiver copies the data when the last byte has
 // left, and tells the sender if that waits; most senders need not, which saves a call into SimGrid.
 class SimGridTransport::Sending final : public Request {
  public:
-  /// `done` must not be used by another request that is waited for at the same time.
-  Sending(Tensor data, s4u::Semaphore& done) : data_(data), done_(done) {}
+  /// `done` must not be used by another request that is waited for at the same time. `recorded` may
+  /// be null.
+  Sending(Tensor data, s4u::Semaphore& done, RecordedCollective* recorded)
+      : data_(data), done_(done), recorded_(recorded) {}
 
   void wait() override {
+    const double begin_s = now();
     State expected = State::under_way;
     if (state_.compare_exchange_strong(expected, State::waited_for)) {
       done_.acquire();
+    }
+    if (recorded_ != nullptr) {
+      add(*recorded_, TransferOperation::SENT, begin_s);
     }
   }
 
@@ -57,19 +83,28 @@ class SimGridTransport::Sending final : public Request {
 
   Tensor data_;
   s4u::Semaphore& done_;
+  RecordedCollective* recorded_;
   std::atomic<State> state_ = State::under_way;  // Both ranks may run at once.
 };
 
 std::unique_ptr<Request> SimGridTransport::isend(int peer, Tensor data) {
-  auto sending = std::make_unique<Sending>(data, *sent_);
+  auto sending = std::make_unique<Sending>(data, *sent_, recorded_);
+  if (recorded_ != nullptr) {
+    add(*recorded_, TransferOperation::SEND, now(), peer, data);
+  }
   counters_.sent_bytes += data.bytes();
   mailbox(outgoing_, peer, rank_, peer).put_init(sending.get(), data.bytes())->detach();
   return sending;
 }
 
 void SimGridTransport::recv(int peer, Tensor data) {
+  const double begin_s = now();
   mailbox(incoming_, peer, peer, rank_).get<Sending>()->deliver(data);
+  const double left_s = now();
   s4u::this_actor::sleep_for(platform_.path_latency_s);
+  if (recorded_ != nullptr) {
+    add(*recorded_, TransferOperation::RECEIVE, begin_s, peer, data).set_left_s(left_s);
+  }
   counters_.received_bytes += data.bytes();
   ++counters_.received_messages;
 }

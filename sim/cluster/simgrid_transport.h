@@ -14,6 +14,8 @@
 
 namespace shardscope {
 
+class RecordedCollective;
+
 /// What a rank's messages amounted to.
 struct WireCounters {
   std::uint64_t sent_bytes = 0;
@@ -33,6 +35,9 @@ class SimGridTransport final : public Transport {
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
   void recv(int peer, Tensor data) override;
 
+  /// Operations are written to this until the next call; null for no recording.
+  void record_to(RecordedCollective* recorded) { recorded_ = recorded; }
+
   const WireCounters& counters() const { return counters_; }
 
  private:
@@ -42,6 +47,7 @@ class SimGridTransport final : public Transport {
   const Platform& platform_;
   int rank_;
   WireCounters counters_;
+  RecordedCollective* recorded_ = nullptr;
   simgrid::s4u::SemaphorePtr sent_ = simgrid::s4u::Semaphore::create(0);
   Mailboxes outgoing_;  // By peer, as they are used.
   Mailboxes incoming_;

@@ -96,7 +96,8 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   MemoryFaults faults;
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int r = 0; r < scenario.world_size; ++r) {
-    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform, r));
+    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform,
+                                           options.recorded, r));
     s4u::Actor::create(
         "rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
         [&rank = *ranks.back(), &options, &faults] { run_rank(rank, options, faults); });

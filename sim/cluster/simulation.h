@@ -7,6 +7,7 @@
 #include "core/data/sources.h"
 #include "core/tensor/tensor.h"
 #include "core/training/strategy.h"
+#include "sim/cluster/recorded_steps.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
@@ -16,6 +17,9 @@ class RunResult;
 struct SimulationOptions {
   /// Threads that compute ranks' arithmetic side by side; no result depends on it.
   int threads = 1;
+
+  /// Steps whose every operation comes with the result.
+  RecordedSteps recorded = {};
 
   /// Called as ranks reach the end of step t of `scenario.training.steps`. May be empty.
   std::function<void(std::int64_t t)> on_step;

@@ -32,6 +32,9 @@ class Timeline {
   /// A collective was in flight for that long. Collectives of a rank do not overlap each other.
   void add_busy(double seconds) { step_.busy_communication_s += seconds; }
 
+  /// The last reading.
+  double last_s() const { return last_s_; }
+
   /// Ends the step at the last reading and begins the next there.
   StepTime finish_step() {
     step_.end_s = last_s_;

@@ -1,6 +1,7 @@
 #include "sim/report/answer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "sim/report/format.h"
@@ -106,6 +107,23 @@ std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunR
     return {title + only_sentence(runs[last_completed], summaries[last_completed])};
   }
   return {title + "no strategy completed."};
+}
+
+std::optional<std::string> divergence(const std::vector<RunResult>& runs) {
+  std::vector<std::string> diverged;
+  for (const RunResult& run : runs) {
+    const auto first = std::find_if(run.steps().begin(), run.steps().end(), [](const auto& step) {
+      return step.has_loss() && !std::isfinite(step.loss());
+    });
+    if (first != run.steps().end()) {
+      diverged.push_back(printable(run.strategy()) + " from step " +
+                         format_count(static_cast<std::uint64_t>(first->step())));
+    }
+  }
+  if (diverged.empty()) {
+    return std::nullopt;
+  }
+  return "The training diverges: the loss is not finite with " + listed(diverged) + " on.";
 }
 
 std::string mishap(const Scenario& scenario, const RunResult& run) {

@@ -1,6 +1,7 @@
 // What the results say in plain sentences.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ class RunResult;
 /// sentences. `summaries` are those of the runs, in their order.
 std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunResult>& runs,
                                 const std::vector<RunSummary>& summaries);
+
+/// Which runs have a loss that is no finite number, and from which step on.
+std::optional<std::string> divergence(const std::vector<RunResult>& runs);
 
 /// What happened to a run that did not complete: who wanted what when, and how much was free.
 std::string mishap(const Scenario& scenario, const RunResult& run);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/tensor/ledger.h"
+#include "sim/critical_path/critical_path.h"
 #include "sim/report/limits.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
@@ -226,6 +227,33 @@ void write_limiting_factor(JsonWriter& json, const RunResult& run) {
   json.member("limiting_factor", value);
 }
 
+Json::Value shares_value(const CriticalPath& path, const std::vector<PathShare>& shares,
+                         const char* unnamed) {
+  Json::Value value(Json::objectValue);
+  for (const PathShare& share : shares) {
+    value[share.name.empty() ? unnamed : share.name] = number(share.seconds / path.length_s);
+  }
+  return value;
+}
+
+void write_critical_path(JsonWriter& json, const RunResult& run) {
+  const std::optional<CriticalPath> path = critical_path(run);
+  if (!path.has_value()) {
+    return;
+  }
+  Json::Value value;
+  value["step"] = Json::Int64{path->step};
+  value["rank"] = path->rank;
+  value["length_s"] = number(path->length_s);
+  value["phases"] = shares_value(*path, path->phases, "");
+  value["layers"] = shares_value(*path, path->layers, "none");
+  value["links"] = shares_value(*path, path->links, "none");
+  for (const WhatIf& what_if : path->what_ifs) {
+    value["what_if"][what_if.name + "_s"] = number(what_if.wall_s);
+  }
+  json.member("critical_path", value);
+}
+
 void write_rank(JsonWriter& json, const RankResult& rank) {
   json.begin_object();
   json.member("rank", rank.rank());
@@ -238,7 +266,7 @@ void write_rank(JsonWriter& json, const RankResult& rank) {
   json.end_object();
 }
 
-void write_run(JsonWriter& json, const RunResult& run) {
+void write_run(JsonWriter& json, const RunResult& run, const ReportContext& context) {
   json.begin_object();
   json.member("strategy", run.strategy());
   json.member("world_size", run.world_size());
@@ -254,6 +282,9 @@ void write_run(JsonWriter& json, const RunResult& run) {
     json.member("failure", run.failure());
   }
   write_limiting_factor(json, run);
+  if (context.critical_path) {
+    write_critical_path(json, run);
+  }
   json.begin_array("steps");
   for (const StepResult& step : run.steps()) {
     json.element(step_value(step));
@@ -279,7 +310,7 @@ std::string json_report(const Scenario& scenario, const std::vector<RunResult>& 
   write_assumptions(json, scenario, context);
   json.begin_array("runs");
   for (const RunResult& run : runs) {
-    write_run(json, run);
+    write_run(json, run, context);
   }
   json.end_array();
   json.end_object();

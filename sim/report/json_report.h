@@ -7,6 +7,10 @@
 //                          "free_bytes" },
 //       "failure": TEXT,
 //       "limiting_factor": { "name", "shares": { NAME: share of the wall-clock time } },
+//       "critical_path": { "step", "rank", "length_s",
+//                          "phases", "layers", "links": { NAME: share of the length },
+//                          "what_if": { "communication_free_s", "bandwidth_doubled_s",
+//                                       "latency_zero_s", "device_doubled_s" } },
 //       "steps": [ { "step", "loss", "grad_norm", "time": TIME } ],
 //       "ranks": [ { "rank",
 //          "memory": { "peak_bytes": {CATEGORY: n, "total": n}, "state_bytes": {CATEGORY: n},
@@ -19,7 +23,8 @@
 //
 // Numbers are JSON numbers; doubles are read back as they were; NaN and infinity are null. What a
 // run does not have is left out: losses, gradient norms and the weights' digest of a shape-only
-// run, out_of_memory and failure unless they are the outcome, a limiting factor without any time.
+// run, out_of_memory and failure unless they are the outcome, a limiting factor without any time,
+// a critical path that was not asked for or is of too many messages.
 #pragma once
 
 #include <string>

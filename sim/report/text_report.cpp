@@ -17,6 +17,9 @@ namespace shardscope {
 namespace {
 
 void write_answer(const ComparedRuns& compared, Page& page) {
+  if (const std::optional<std::string> sentence = divergence(compared.runs)) {
+    page.paragraph(*sentence, Style::red);
+  }
   for (const std::string& sentence : answer(compared.scenario, compared.runs, compared.summaries)) {
     page.paragraph(sentence, Style::bold);
   }
@@ -72,6 +75,9 @@ std::string text_report(const Scenario& scenario, const std::vector<RunResult>& 
   page.empty_line();
   page.paragraph(setting(compared));
   write_time(compared, page);
+  if (context.critical_path) {
+    write_critical_path(compared, page);
+  }
   write_memory(compared, page);
   write_wire(compared, page);
   if (!options.quiet) {

@@ -63,6 +63,7 @@ RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
   keep_freed_memory();
   SimulationOptions simulation;
   simulation.threads = options.threads;
+  simulation.recorded = options.recorded;
   if (options.show_progress) {
     simulation.on_step = Progress(strategy.name, scenario.training.steps);
   }

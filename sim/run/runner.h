@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/training/strategy.h"
+#include "sim/cluster/recorded_steps.h"
 #include "sim/run/sources.h"
 #include "sim/scenario/scenario.h"
 
@@ -14,6 +15,8 @@ class RunResult;
 
 struct RunOptions {
   int threads = 1;  ///< As SimulationOptions.
+
+  RecordedSteps recorded = {};  ///< As SimulationOptions.
 
   /// An existing folder for the final weights, <folder>/<STRATEGY>.safetensors.
   std::optional<std::string> save_weights;

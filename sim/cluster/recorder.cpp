@@ -1,0 +1,112 @@
+#include "sim/cluster/recorder.h"
+
+#include <string>
+
+#include "sim/result/result.pb.h"
+
+namespace shardscope {
+namespace {
+
+// Operations of all ranks together that one run keeps: some hundred megabytes.
+constexpr std::int64_t kBudget = 2'000'000;
+
+// What a layer's kernels in a step are counted as.
+constexpr std::int64_t kOperationsPerLayer = 8;
+
+ComputeOperation& add(RankRecording& step, ComputeOperation::Kind kind,
+                      const TrainingPosition& position, double begin_s, double end_s) {
+  ComputeOperation& operation = *step.add_compute();
+  operation.set_kind(kind);
+  operation.set_phase(std::string(name(position.phase)));
+  if (position.layer.has_value()) {
+    operation.set_layer(static_cast<int>(*position.layer));
+  }
+  operation.set_begin_s(begin_s);
+  operation.set_end_s(end_s);
+  return operation;
+}
+
+}  // namespace
+
+Recorder::Recorder(const RecordedSteps& wanted, int rank, int world_size, std::size_t layers,
+                   std::size_t steps)
+    : wanted_(wanted),
+      rank_(rank),
+      full_budget_(kBudget / world_size),
+      budget_(full_budget_),
+      kernels_(kOperationsPerLayer * static_cast<std::int64_t>(layers)),
+      final_step_(static_cast<std::int64_t>(steps)) {}
+
+Recorder::~Recorder() = default;
+
+bool Recorder::wants(std::int64_t t) const {
+  return (wanted_.first <= t && t <= wanted_.last) || (wanted_.final_step && t == final_step_);
+}
+
+void Recorder::begin_step(std::int64_t t, double now_s) {
+  step_ = nullptr;
+  if (!wants(t)) {
+    return;
+  }
+  if (wanted_.final_step && t == final_step_) {
+    budget_ = full_budget_;  // What is analysed must not suffer from what is shown beside it.
+  }
+  if (budget_ < kernels_) {
+    return;
+  }
+  budget_ -= kernels_;
+  step_ = &steps_.emplace_back();
+  step_->set_rank(rank_);
+  step_->set_step(t);
+  step_->set_begin_s(now_s);
+}
+
+void Recorder::end_step(double now_s) {
+  if (step_ != nullptr) {
+    step_->set_end_s(now_s);
+    step_ = nullptr;
+  }
+}
+
+void Recorder::kernel(const TrainingPosition& position, std::string_view name, Cost cost,
+                      const KernelTime& time, double begin_s, double end_s) {
+  if (step_ == nullptr) {
+    return;
+  }
+  ComputeOperation& operation = add(*step_, ComputeOperation::KERNEL, position, begin_s, end_s);
+  operation.set_kernel(std::string(name));
+  operation.set_flops(cost.flops);
+  operation.set_bytes(cost.bytes);
+  operation.set_launch_s(time.launch_s);
+}
+
+RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
+                                      const Collective& collective, double now_s) {
+  if (step_ == nullptr) {
+    return nullptr;
+  }
+  add(*step_, ComputeOperation::ENQUEUE, position, now_s, now_s)
+      .set_collective(step_->communication_size());
+  RecordedCollective& recorded = *step_->add_communication();
+  recorded.set_name(collective.name());
+  recorded.set_phase(std::string(name(position.phase)));
+  const std::int64_t rounds = collective.schedule().rounds();
+  recorded.set_transfers_cut(budget_ < rounds);
+  budget_ -= recorded.transfers_cut() ? 0 : rounds;
+  return &recorded;
+}
+
+void Recorder::wait(const TrainingPosition& position, const RecordedCollective& collective,
+                    double begin_s, double end_s) {
+  if (step_ == nullptr) {
+    return;
+  }
+  // Found from the end: what is waited for was enqueued not long ago.
+  int index = step_->communication_size() - 1;
+  while (index >= 0 && &step_->communication(index) != &collective) {
+    --index;
+  }
+  add(*step_, ComputeOperation::WAIT, position, begin_s, end_s).set_collective(index);
+}
+
+}  // namespace shardscope

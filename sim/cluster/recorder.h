@@ -1,0 +1,57 @@
+// Writes down what a rank does in the steps that were asked for, within a budget: traces, timelines
+// and critical paths are made from it.
+//
+// Every rank decides alike what is left out, because the budget is spent by what is the same on all
+// ranks: rounds of collectives and layers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+
+#include "core/collectives/collective.h"
+#include "core/device/position.h"
+#include "core/nn/cost.h"
+#include "sim/cluster/recorded_steps.h"
+#include "sim/cluster/roofline.h"
+
+namespace shardscope {
+
+class RankRecording;
+class RecordedCollective;
+
+/// The compute stream calls everything.
+class Recorder {
+ public:
+  Recorder(const RecordedSteps& wanted, int rank, int world_size, std::size_t layers,
+           std::size_t steps);
+  ~Recorder();
+
+  void begin_step(std::int64_t t, double now_s);
+  void end_step(double now_s);
+
+  void kernel(const TrainingPosition& position, std::string_view name, Cost cost,
+              const KernelTime& time, double begin_s, double end_s);
+
+  /// What the communication stream writes to; null if the step is not recorded. It stays valid.
+  RecordedCollective* enqueue(const TrainingPosition& position, const Collective& collective,
+                              double now_s);
+  void wait(const TrainingPosition& position, const RecordedCollective& collective, double begin_s,
+            double end_s);
+
+  const std::deque<RankRecording>& steps() const { return steps_; }
+
+ private:
+  bool wants(std::int64_t t) const;
+
+  RecordedSteps wanted_;
+  int rank_;
+  std::int64_t full_budget_;
+  std::int64_t budget_;
+  std::int64_t kernels_;
+  std::int64_t final_step_;
+  std::deque<RankRecording> steps_;
+  RankRecording* step_ = nullptr;  // Under way, if it is recorded.
+};
+
+}  // namespace shardscope

@@ -1,0 +1,163 @@
+#include "sim/critical_path/step_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "sim/result/result.pb.h"
+#include "sim/trace/messages.h"
+
+namespace shardscope {
+namespace {
+
+using Vertex = StepGraph::Vertex;
+using Ranks = std::vector<const RankRecording*>;
+
+// What follows the operation's name: the layers of "all_gather layers.2".
+std::string layers_of(const RecordedCollective& collective) {
+  const std::size_t space = collective.name().find(' ');
+  return space == std::string::npos ? "" : collective.name().substr(space + 1);
+}
+
+class Builder {
+ public:
+  Builder(const Ranks& ranks, StepGraph& step) : ranks_(ranks), step_(step) {}
+
+  void build() {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (ranks_[rank]->end_s() > ranks_[step_.last]->end_s()) {
+        step_.last = rank;
+      }
+    }
+    step_.begin = add_vertex(step_.graph);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      add_streams(rank);
+    }
+    add_messages();
+  }
+
+ private:
+  // Where a transfer operation begins and ends, and the collective it belongs to.
+  struct Place {
+    Vertex begin;
+    Vertex end;
+    const RecordedCollective* collective;
+  };
+
+  void connect(Vertex from, Vertex to, Activity activity = {}) {
+    add_edge(from, to, std::move(activity), step_.graph);
+  }
+
+  void add_streams(std::size_t rank) {
+    const RankRecording& recording = *ranks_[rank];
+    const double offset_s = recording.begin_s() - ranks_[step_.last]->begin_s();
+    const Vertex begin = add_vertex(step_.graph);
+    connect(step_.begin, begin,
+            {.kind = Activity::Kind::offset,
+             .seconds = offset_s,
+             .from = static_cast<int>(rank),
+             .to = static_cast<int>(rank)});
+    step_.offsets_s.push_back(offset_s);
+
+    // The ends of collectives are made first: the compute stream waits for them.
+    std::vector<Vertex> begins;
+    std::vector<Vertex> ends;
+    for (int i = 0; i < recording.communication_size(); ++i) {
+      begins.push_back(add_vertex(step_.graph));
+      ends.push_back(add_collective(recording.communication(i), begins.back()));
+      if (i > 0) {
+        connect(ends[ends.size() - 2], begins.back());
+      }
+    }
+    step_.ends.push_back(add_compute(rank, begin, begins, ends));
+  }
+
+  Vertex add_compute(std::size_t rank, Vertex begin, const std::vector<Vertex>& collective_begins,
+                     const std::vector<Vertex>& collective_ends) {
+    Vertex now = begin;
+    for (const ComputeOperation& operation : ranks_[rank]->compute()) {
+      if (operation.kind() == ComputeOperation::ENQUEUE) {
+        connect(now, collective_begins[static_cast<std::size_t>(operation.collective())]);
+        continue;
+      }
+      const Vertex next = add_vertex(step_.graph);
+      if (operation.kind() == ComputeOperation::WAIT) {
+        connect(now, next);
+        connect(collective_ends[static_cast<std::size_t>(operation.collective())], next);
+      } else {
+        connect(now, next,
+                {.kind = Activity::Kind::kernel,
+                 .seconds = operation.end_s() - operation.begin_s(),
+                 .launch_s = operation.launch_s(),
+                 .phase = operation.phase(),
+                 .layers = operation.has_layer() ? "layers." + std::to_string(operation.layer())
+                                                 : std::string(),
+                 .from = static_cast<int>(rank),
+                 .to = static_cast<int>(rank)});
+      }
+      now = next;
+    }
+    return now;
+  }
+
+  // A rank's part of it, message for message. Returns its end.
+  Vertex add_collective(const RecordedCollective& collective, Vertex begin) {
+    Vertex now = begin;
+    const TransferOperation* sent = nullptr;
+    for (const TransferOperation& operation : collective.transfers()) {
+      const Vertex next =
+          operation.kind() == TransferOperation::SEND ? now : add_vertex(step_.graph);
+      places_[&operation] = {now, next, &collective};
+      if (operation.kind() == TransferOperation::SEND) {
+        sent = &operation;
+        continue;
+      }
+      connect(now, next);
+      if (operation.kind() == TransferOperation::SENT) {
+        waits_for_[sent] = next;
+      }
+      now = next;
+    }
+    return now;
+  }
+
+  void add_messages() {
+    for (const Message& message : match_messages(ranks_)) {
+      const Place& send = places_.at(message.send);
+      const Place& receive = places_.at(message.receive);
+      const double begin_s = std::max(message.send->begin_s(), message.receive->begin_s());
+      const Vertex begin = add_vertex(step_.graph);
+      const Vertex left = add_vertex(step_.graph);
+      connect(send.begin, begin);
+      connect(receive.begin, begin);
+      Activity activity{.kind = Activity::Kind::transfer,
+                        .seconds = message.receive->left_s() - begin_s,
+                        .phase = receive.collective->phase(),
+                        .layers = layers_of(*receive.collective),
+                        .from = static_cast<int>(message.from),
+                        .to = static_cast<int>(message.to)};
+      connect(begin, left, activity);
+      activity.kind = Activity::Kind::latency;
+      activity.seconds = message.receive->end_s() - message.receive->left_s();
+      connect(left, receive.end, activity);
+      const auto waits = waits_for_.find(message.send);
+      if (waits != waits_for_.end()) {
+        connect(left, waits->second);
+      }
+    }
+  }
+
+  const Ranks& ranks_;
+  StepGraph& step_;
+  std::unordered_map<const TransferOperation*, Place> places_;
+  std::unordered_map<const TransferOperation*, Vertex> waits_for_;  // By SEND, the end of its SENT.
+};
+
+}  // namespace
+
+StepGraph make_step_graph(const std::vector<const RankRecording*>& ranks) {
+  StepGraph step;  // Filled in place: graphs are copied, not moved.
+  Builder(ranks, step).build();
+  return step;
+}
+
+}  // namespace shardscope

@@ -1,0 +1,27 @@
+// Recordings as Chrome trace events, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
+// Format: "Trace Event Format", the Chromium project, 2016.
+//
+// A process per strategy and rank, with the threads compute, communication, sends and receives. Of
+// compute, kernels and waits fill the step; of communication, collectives add up to the busy time.
+// A flow arrow leads from each send to its receive. Times are simulated, in microseconds; every
+// strategy begins at 0.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace shardscope {
+
+class RunResult;
+
+struct ChromeTrace {
+  std::string text;
+  std::string cut;  ///< What was left out to bound the size, a sentence; empty if nothing was.
+};
+
+/// Of the runs that completed and recorded steps first..last, by strategy, then step.
+ChromeTrace chrome_trace(const std::string& scenario, const std::string& version,
+                         const std::vector<RunResult>& runs, std::int64_t first_step,
+                         std::int64_t last_step);
+
+}  // namespace shardscope
