@@ -100,7 +100,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
   if (arguments.json.has_value() && *arguments.json != "-") {
     check_writable(*arguments.json, messages);
   }
-  if (arguments.trace.has_value()) {
+  if (arguments.trace == "-") {
+    messages.emplace_back("--trace: a trace is written to a file, not to standard output");
+  } else if (arguments.trace.has_value()) {
     check_writable(*arguments.trace, messages);
   }
   if (!arguments.save_weights.has_value()) {

@@ -7,9 +7,6 @@
 namespace shardscope {
 namespace {
 
-// Operations of all ranks together that one run keeps: some hundred megabytes.
-constexpr std::int64_t kBudget = 2'000'000;
-
 // What a layer's kernels in a step are counted as.
 constexpr std::int64_t kOperationsPerLayer = 8;
 
@@ -32,7 +29,7 @@ Recorder::Recorder(const RecordedSteps& wanted, int rank, int world_size, std::s
                    std::size_t steps)
     : wanted_(wanted),
       rank_(rank),
-      full_budget_(kBudget / world_size),
+      full_budget_(wanted.budget / world_size),
       budget_(full_budget_),
       kernels_(kOperationsPerLayer * static_cast<std::int64_t>(layers)),
       final_step_(static_cast<std::int64_t>(steps)) {}

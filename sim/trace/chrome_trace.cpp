@@ -14,9 +14,6 @@
 namespace shardscope {
 namespace {
 
-// About 150 bytes each.
-constexpr std::size_t kMostEvents = 1'000'000;
-
 enum Thread { kCompute, kCommunication, kSends, kReceives, kThreads };
 
 constexpr const char* kThreadNames[kThreads] = {"compute", "communication", "sends", "receives"};
@@ -207,7 +204,7 @@ bool lacks_messages(const Step& step) {
 
 ChromeTrace chrome_trace(const std::string& scenario, const std::string& version,
                          const std::vector<RunResult>& runs, std::int64_t first_step,
-                         std::int64_t last_step) {
+                         std::int64_t last_step, std::size_t most_events) {
   TraceWriter trace;
   std::string cut;
   std::size_t flows = 0;
@@ -219,7 +216,7 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
     }
     std::int64_t written = first_step - 1;
     for (const Step& step : steps) {
-      if (trace.events() + event_count(step) > kMostEvents) {
+      if (trace.events() + event_count(step) > most_events) {
         break;
       }
       for (std::size_t rank = 0; rank < step.size(); ++rank) {

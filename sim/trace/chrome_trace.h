@@ -7,6 +7,8 @@
 // strategy begins at 0.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,9 +21,13 @@ struct ChromeTrace {
   std::string cut;  ///< What was left out to bound the size, a sentence; empty if nothing was.
 };
 
-/// Of the runs that completed and recorded steps first..last, by strategy, then step.
+/// About 150 MB.
+inline constexpr std::size_t kMostTraceEvents = 1'000'000;
+
+/// Of the runs that completed and recorded steps first..last, by strategy, then step. A step that
+/// would make more than `most_events` and those after it are left out.
 ChromeTrace chrome_trace(const std::string& scenario, const std::string& version,
                          const std::vector<RunResult>& runs, std::int64_t first_step,
-                         std::int64_t last_step);
+                         std::int64_t last_step, std::size_t most_events = kMostTraceEvents);
 
 }  // namespace shardscope

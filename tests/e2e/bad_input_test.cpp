@@ -247,6 +247,21 @@ TEST_F(BadInput, OutputsThatWouldReplaceAnInputOrEachOther) {
   EXPECT_EQ(folder.read("small.textproto"), kept);
 }
 
+TEST_F(BadInput, InWhatATraceCovers) {
+  const std::string trace = folder.path("trace.json");
+  for (const char* steps : {"0..1", "3..2", "2..9", "..", "1..", "..2", "1...2", "a", "", "1.5",
+                            "-1..2", "99999999999999999999"}) {
+    expect_refused({"run", small, "--trace", trace, "--trace-steps", steps},
+                   {"--trace-steps: ", "1 <= A <= B <= 3"});
+  }
+  expect_refused({"run", small, "--trace-steps", "1..2"}, {"--trace-steps", "no --trace"});
+  expect_refused({"run", small, "--trace", "-"}, {"--trace", "a file"});
+  expect_refused({"run", small, "--trace", small}, {"--trace", "is also the scenario"});
+  expect_refused({"run", small, "--trace", trace, "--json", trace},
+                 {"--trace", "an output of --json"});
+  EXPECT_FALSE(fs::exists(trace));
+}
+
 TEST_F(BadInput, AFullDiskIsAFault) {
   expect_refused({"run", small, "--json", "/dev/full"},
                  {"/dev/full: cannot be written: No space left on device"});

@@ -55,11 +55,13 @@ RandomScenario::RandomScenario(std::uint64_t seed) {
   text = out.str();
 }
 
-RunResult run_simulation(const Scenario& scenario, const Strategy& strategy, int threads) {
+RunResult run_simulation(const Scenario& scenario, const Strategy& strategy, int threads,
+                         const RecordedSteps& recorded) {
   const SyntheticWeights weights(scenario.model, scenario.seed);
   const SyntheticBatches batches(scenario.model, scenario.seed, scenario.training.global_batch);
   SimulationOptions options;
   options.threads = threads;
+  options.recorded = recorded;
   const ChildResult child = run_in_child(
       [&] { return simulate(scenario, strategy, weights, &batches, options).SerializeAsString(); });
   EXPECT_TRUE(child.ok) << child.failure;

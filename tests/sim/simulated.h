@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/training/strategy.h"
+#include "sim/cluster/recorded_steps.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
 
@@ -23,6 +24,7 @@ struct RandomScenario {
 };
 
 /// The result; a run that dies fails the test.
-RunResult run_simulation(const Scenario& scenario, const Strategy& strategy, int threads = 1);
+RunResult run_simulation(const Scenario& scenario, const Strategy& strategy, int threads = 1,
+                         const RecordedSteps& recorded = {});
 
 }  // namespace shardscope::testing
