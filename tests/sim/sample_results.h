@@ -26,7 +26,8 @@ inline Scenario sample_scenario(int world_size) {
 }
 
 inline ReportContext sample_context() {
-  return {"1.2.3", {{"network/model", "CM02"}, {"surf/precision", "1e-12"}}};
+  return {.version = "1.2.3",
+          .simgrid_settings = {{"network/model", "CM02"}, {"surf/precision", "1e-12"}}};
 }
 
 inline void set_time(TimeSplit& time, double exposed_s) {
