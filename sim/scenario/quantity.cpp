@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 #include <vector>
 
@@ -21,9 +22,14 @@ struct Unit {
   long double denominator;
 };
 
+// Values outside [least, most] are no hardware's, and make times that the simulation could not tell
+// apart or end. Zero is the caller's to judge, and so are sizes.
 struct UnitSystem {
   const char* noun;
   const char* example;
+  double least;
+  double most;
+  const char* range;
   std::vector<Unit> units;
 };
 
@@ -43,12 +49,14 @@ void add_prefixed(std::vector<Unit>& units, const std::string& base, long double
 UnitSystem make_system(Dimension dimension) {
   switch (dimension) {
     case Dimension::size: {
-      UnitSystem system{"size", "\"64MiB\"", {}};
+      UnitSystem system{"size",       "\"64MiB\"", 0, std::numeric_limits<double>::max(),
+                        "1B to 8EiB", {}};
       add_prefixed(system.units, "B", 1);
       return system;
     }
     case Dimension::rate: {
-      UnitSystem system{"rate", "\"10Gbps\" (bits) or \"12.5GBps\" (bytes)", {}};
+      UnitSystem system{
+          "rate", "\"10Gbps\" (bits) or \"12.5GBps\" (bytes)", 1, 1e18, "1Bps to 1EBps", {}};
       add_prefixed(system.units, "bps", 8);
       add_prefixed(system.units, "Bps", 1);
       return system;
@@ -56,9 +64,12 @@ UnitSystem make_system(Dimension dimension) {
     case Dimension::time:
       return {"time",
               "\"5us\"",
+              1e-12,
+              1e6,
+              "1ps to 1000000s",
               {{"s", 1, 1}, {"ms", 1, 1e3L}, {"us", 1, 1e6L}, {"ns", 1, 1e9L}, {"ps", 1, 1e12L}}};
     case Dimension::speed: {
-      UnitSystem system{"speed", "\"312Tf\"", {}};
+      UnitSystem system{"speed", "\"312Tf\"", 1, 1e18, "1f to 1Ef", {}};
       add_prefixed(system.units, "f", 1);
       return system;
     }
@@ -89,6 +100,12 @@ ParsedQuantity refuse(Dimension dimension, std::string problem) {
   return {std::nullopt, std::move(problem), describe(dimension), {}};
 }
 
+ParsedQuantity refuse_range(Dimension dimension) {
+  ParsedQuantity result = refuse(dimension, "is out of range");
+  result.allowed += std::string(", ") + system_of(dimension).range;
+  return result;
+}
+
 ParsedQuantity refuse_unit(Dimension dimension, const std::string& name) {
   ParsedQuantity result = refuse(dimension, "has the unknown unit \"" + shown(name) + "\"");
   const UnitSystem& system = system_of(dimension);
@@ -104,18 +121,19 @@ ParsedQuantity parse_quantity(Dimension dimension, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::invalid_argument) return refuse(dimension, "is not a quantity");
   if (error == std::errc::result_out_of_range || !std::isfinite(number)) {
-    return refuse(dimension, "is out of range");
+    return refuse_range(dimension);
   }
   std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
   if (rest.empty()) return refuse(dimension, "has no unit");
 
-  const auto& units = system_of(dimension).units;
+  const UnitSystem& system = system_of(dimension);
+  const auto& units = system.units;
   const auto unit =
       std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == rest; });
   if (unit == units.end()) return refuse_unit(dimension, std::string(rest));
   const auto value = static_cast<double>(number * unit->numerator / unit->denominator);
-  if (!std::isfinite(value)) return refuse(dimension, "is out of range");
+  if (value > system.most || (number != 0 && value < system.least)) return refuse_range(dimension);
   return {value, {}, {}, {}};
 }
 

@@ -24,7 +24,8 @@ struct ParsedQuantity {
   std::string nearest_unit;  ///< For a misspelt unit.
 };
 
-/// Not negative and finite; zero is the caller's to judge. Spaces may separate number and unit.
+/// Zero, which is the caller's to judge, or any size, 1 to 1e18 B/s, 1e-12 to 1e6 s, 1 to 1e18
+/// flop/s. Spaces may separate number and unit.
 /// The value is the double nearest to what is written, so that equal quantities in different units
 /// compare equal.
 ParsedQuantity parse_quantity(Dimension dimension, std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace shardscope {
 namespace {
 
@@ -54,6 +56,16 @@ TEST(Quantity, SaysWhatIsWrong) {
   EXPECT_EQ(problem(Dimension::rate, "1e999Gbps"), "is out of range");
   EXPECT_EQ(problem(Dimension::speed, "1e9999999999f"), "is out of range");
   EXPECT_EQ(problem(Dimension::speed, "1e308Tf"), "is out of range");
+  for (const auto& [dimension, in, below, above] :
+       {std::tuple(Dimension::rate, "8bps", "7.9bps", "1.01EBps"),
+        std::tuple(Dimension::rate, "1EBps", "1e-300bps", "1e300bps"),
+        std::tuple(Dimension::time, "1ps", "0.9ps", "1000001s"),
+        std::tuple(Dimension::time, "1000000s", "1e-300s", "1e300s"),
+        std::tuple(Dimension::speed, "1Ef", "0.99f", "1.01Ef")}) {
+    EXPECT_GT(value(dimension, in), 0);
+    EXPECT_EQ(problem(dimension, below), "is out of range");
+    EXPECT_EQ(problem(dimension, above), "is out of range");
+  }
   EXPECT_EQ(problem(Dimension::size, "0x10B"), "has the unknown unit \"x10B\"");
   EXPECT_EQ(parse_quantity(Dimension::size, "5").allowed, "a size such as \"64MiB\"");
 }
