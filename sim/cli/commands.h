@@ -14,6 +14,7 @@ struct RunArguments {
   std::vector<std::string> set;         ///< FIELD=VALUE
   std::optional<std::string> strategy;  ///< Comma-separated names.
   std::optional<std::string> json;      ///< "-" is standard output.
+  std::optional<std::string> html;      ///< The same.
   std::optional<std::string> save_weights;
   int threads = 1;
   bool quiet = false;

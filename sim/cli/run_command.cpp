@@ -1,3 +1,4 @@
+#include <json/json.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 #include "sim/cluster/network.h"
 #include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
+#include "sim/html/html_report.h"
+#include "sim/html/run_data.h"
 #include "sim/report/format.h"
 #include "sim/report/json_report.h"
 #include "sim/report/text_report.h"
@@ -81,6 +84,12 @@ void check_collisions(const RunArguments& arguments, const Scenario& scenario, M
   if (arguments.json.has_value() && *arguments.json != "-") {
     add_output("--json", *arguments.json);
   }
+  if (arguments.html.has_value() && *arguments.html != "-") {
+    add_output("--html", *arguments.html);
+  }
+  if (arguments.html == "-" && arguments.json == "-") {
+    messages.emplace_back("--html: standard output is also an output of --json");
+  }
   if (arguments.save_weights.has_value()) {
     for (const Strategy& strategy : scenario.strategies) {
       add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
@@ -93,6 +102,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
   check_collisions(arguments, scenario, messages);
   if (arguments.json.has_value() && *arguments.json != "-") {
     check_writable(*arguments.json, messages);
+  }
+  if (arguments.html.has_value() && *arguments.html != "-") {
+    check_writable(*arguments.html, messages);
   }
   if (!arguments.save_weights.has_value()) {
     return;
@@ -136,11 +148,21 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario,
                   const std::vector<RunResult>& runs) {
   const ReportContext context{.version = SHARDSCOPE_VERSION,
                               .simgrid_settings = simgrid_settings()};
-  if (arguments.json.has_value()) {
-    const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
-    if (code != 0 || *arguments.json == "-") {
+  if (arguments.html.has_value()) {
+    const int code =
+        write_or_print(*arguments.html, html_report(run_data(scenario, runs, context)));
+    if (code != 0) {
       return code;
     }
+  }
+  if (arguments.json.has_value()) {
+    const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
+    if (code != 0) {
+      return code;
+    }
+  }
+  if (arguments.html == "-" || arguments.json == "-") {
+    return 0;
   }
   return print(text_report(scenario, runs, context,
                            {.colour = is_colour_terminal(), .quiet = arguments.quiet}));

@@ -12,13 +12,16 @@
 #include "sim/report/sections.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
 
 void write_answer(const ComparedRuns& compared, Page& page) {
-  for (const std::string& sentence : answer(compared.scenario, compared.runs, compared.summaries)) {
-    page.paragraph(sentence, Style::bold);
+  std::string title = printable(compared.scenario.name) + ": ";
+  for (const std::string& sentence : answer(compared.runs, compared.summaries)) {
+    page.paragraph(title + sentence, Style::bold);
+    title.clear();
   }
   for (const RunResult& run : compared.runs) {
     if (run.outcome() != "completed") {
