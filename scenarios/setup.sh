@@ -24,8 +24,12 @@ build  libboost-graph-dev   Boost.Graph
 build  libeigen3-dev        Eigen 3.4
 build  libcli11-dev         CLI11
 build  libjsoncpp-dev       JsonCpp, with headers
+build  libjs-chart.js       Chart.js 3 (chart.min.js)
 tests  libgtest-dev         GoogleTest
 tests  libbenchmark-dev     Google Benchmark
+tests  chromium             Chromium
+tests  chromium-driver      ChromeDriver, of the same version
+tests  python3              Python 3.9 or later
 ci     clang-format         clang-format
 ci     clang-tidy           clang-tidy
 '

@@ -14,6 +14,7 @@ struct RunArguments {
   std::vector<std::string> set;         ///< FIELD=VALUE
   std::optional<std::string> strategy;  ///< Comma-separated names.
   std::optional<std::string> json;      ///< "-" is standard output.
+  std::optional<std::string> html;      ///< The same.
   std::optional<std::string> save_weights;
   std::optional<std::string> trace;
   std::optional<std::string> trace_steps;  ///< "2..3" or "2"; all if absent.

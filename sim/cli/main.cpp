@@ -69,6 +69,10 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->type_name("FILE")
       ->check(why_empty);
   command
+      ->add_option("--html", arguments.html, "Write the report as a page with charts; - as above")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command
       ->add_option("--save-weights", arguments.save_weights,
                    "Write the final fp32 weights to DIR/<STRATEGY>.safetensors")
       ->type_name("DIR")

@@ -1,3 +1,4 @@
+#include <json/json.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,9 @@
 #include "sim/cluster/network.h"
 #include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
+#include "sim/html/timelines.h"
+#include "sim/html/html_report.h"
+#include "sim/html/run_data.h"
 #include "sim/report/format.h"
 #include "sim/report/json_report.h"
 #include "sim/report/text_report.h"
@@ -87,6 +91,12 @@ void check_collisions(const RunArguments& arguments, const Scenario& scenario, M
   if (arguments.trace.has_value()) {
     add_output("--trace", *arguments.trace);
   }
+  if (arguments.html.has_value() && *arguments.html != "-") {
+    add_output("--html", *arguments.html);
+  }
+  if (arguments.html == "-" && arguments.json == "-") {
+    messages.emplace_back("--html: standard output is also an output of --json");
+  }
   if (arguments.save_weights.has_value()) {
     for (const Strategy& strategy : scenario.strategies) {
       add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
@@ -104,6 +114,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
     messages.emplace_back("--trace: a trace is written to a file, not to standard output");
   } else if (arguments.trace.has_value()) {
     check_writable(*arguments.trace, messages);
+  }
+  if (arguments.html.has_value() && *arguments.html != "-") {
+    check_writable(*arguments.html, messages);
   }
   if (!arguments.save_weights.has_value()) {
     return;
@@ -134,7 +147,7 @@ void make_weights_folder(const std::string& path, const Scenario& scenario, Mess
 // The steps of the trace, and the last one if something else looks at it.
 RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scenario,
                              Messages& messages) {
-  RecordedSteps recorded{.final_step = arguments.critical_path};
+  RecordedSteps recorded{.final_step = arguments.critical_path || arguments.html.has_value()};
   if (arguments.trace_steps.has_value() && !arguments.trace.has_value()) {
     messages.emplace_back("--trace-steps: there is no --trace");
   } else if (arguments.trace.has_value()) {
@@ -180,11 +193,21 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario,
       return code;
     }
   }
-  if (arguments.json.has_value()) {
-    const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
-    if (code != 0 || *arguments.json == "-") {
+  if (arguments.html.has_value()) {
+    Json::Value data = run_data(scenario, runs, context);
+    data["timelines"] = timelines_value(runs);
+    if (const int code = write_or_print(*arguments.html, html_report(data)); code != 0) {
       return code;
     }
+  }
+  if (arguments.json.has_value()) {
+    const int code = write_or_print(*arguments.json, json_report(scenario, runs, context));
+    if (code != 0) {
+      return code;
+    }
+  }
+  if (arguments.html == "-" || arguments.json == "-") {
+    return 0;
   }
   return print(text_report(scenario, runs, context,
                            {.colour = is_colour_terminal(), .quiet = arguments.quiet}));

@@ -86,7 +86,7 @@ std::string words_of(std::string category) {
 
 }  // namespace
 
-std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunResult>& runs,
+std::vector<std::string> answer(const std::vector<RunResult>& runs,
                                 const std::vector<RunSummary>& summaries) {
   std::vector<Contender> times;
   std::vector<Contender> peaks;
@@ -99,14 +99,13 @@ std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunR
       last_completed = i;
     }
   }
-  const std::string title = printable(scenario.name) + ": ";
   if (times.size() > 1) {
-    return {title + fastest_sentence(times), smallest_sentence(peaks)};
+    return {fastest_sentence(times), smallest_sentence(peaks)};
   }
   if (times.size() == 1) {
-    return {title + only_sentence(runs[last_completed], summaries[last_completed])};
+    return {only_sentence(runs[last_completed], summaries[last_completed])};
   }
-  return {title + "no strategy completed."};
+  return {"no strategy completed."};
 }
 
 std::optional<std::string> divergence(const std::vector<RunResult>& runs) {

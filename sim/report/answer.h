@@ -14,7 +14,7 @@ class RunResult;
 
 /// Which completed strategy is fastest and which needs least memory, with their figures: one or two
 /// sentences. `summaries` are those of the runs, in their order.
-std::vector<std::string> answer(const Scenario& scenario, const std::vector<RunResult>& runs,
+std::vector<std::string> answer(const std::vector<RunResult>& runs,
                                 const std::vector<RunSummary>& summaries);
 
 /// Which runs have a loss that is no finite number, and from which step on.

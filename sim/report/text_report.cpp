@@ -12,6 +12,7 @@
 #include "sim/report/sections.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
@@ -20,8 +21,10 @@ void write_answer(const ComparedRuns& compared, Page& page) {
   if (const std::optional<std::string> sentence = divergence(compared.runs)) {
     page.paragraph(*sentence, Style::red);
   }
-  for (const std::string& sentence : answer(compared.scenario, compared.runs, compared.summaries)) {
-    page.paragraph(sentence, Style::bold);
+  std::string title = printable(compared.scenario.name) + ": ";
+  for (const std::string& sentence : answer(compared.runs, compared.summaries)) {
+    page.paragraph(title + sentence, Style::bold);
+    title.clear();
   }
   for (const RunResult& run : compared.runs) {
     if (run.outcome() != "completed") {

@@ -48,8 +48,8 @@ printf 'NAME=Other\nID=ubuntu\nVERSION_ID="24.04"\n' >"$work/ubuntu"
 printf 'ID=debian\n' >"$work/debian_testing"
 
 build_group='g++ cmake ninja-build pkg-config ccache libsimgrid-dev libprotobuf-dev protobuf-compiler
-  libeigen3-dev libcli11-dev libjsoncpp-dev'
-all_packages="$build_group libgtest-dev libbenchmark-dev"
+  libeigen3-dev libcli11-dev libjsoncpp-dev libjs-chart.js'
+all_packages="$build_group libgtest-dev libbenchmark-dev chromium chromium-driver python3"
 
 # installed PACKAGE...: from now on dpkg-query knows these.
 installed() { printf '%s installed\n' "$@" >"$work/installed"; }
@@ -104,7 +104,7 @@ check 'all is there: nothing is said' [ -z "$output" ]
 
 # "Removed, configuration kept" is not installed; nor does another package's name stand for this.
 # shellcheck disable=SC2086
-installed $build_group libbenchmark-dev-more other-libgtest-dev
+installed $build_group chromium chromium-driver python3 libbenchmark-dev-more other-libgtest-dev
 sed -i 's/^ccache installed$/ccache config-files/' "$work/installed"
 setup
 check 'some are missing: passes' code_is 0

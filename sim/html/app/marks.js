@@ -1,0 +1,188 @@
+// What is drawn over a chart beside its data. All of it is text and lines that a legend, a note or
+// the table says again.
+
+function labelFont(weight = 'normal') {
+  return `${weight} 12px ${Chart.defaults.font.family}`;
+}
+
+// Whether two boxes {left, right, top, bottom} overlap.
+function overlap(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+// The text in as many words as fit.
+function fitted(context, text, width) {
+  if (context.measureText(text).width <= width) {
+    return text;
+  }
+  const words = text.split(' ');
+  while (words.length > 1 && context.measureText(`${words.join(' ')} …`).width > width) {
+    words.pop();
+  }
+  return `${words.join(' ')} …`;
+}
+
+// Labels at the ends of horizontal bars: {value, text}, one per bar; {problem} instead where there
+// is no bar.
+function barLabels(labels) {
+  return {
+    id: 'barLabels',
+    afterDatasetsDraw({ctx, chartArea, scales}) {
+      ctx.save();
+      ctx.textBaseline = 'middle';
+      labels.forEach(({value, text, problem}, i) => {
+        const y = scales.y.getPixelForValue(i);
+        ctx.font = labelFont(problem ? 'bold' : 'normal');
+        ctx.fillStyle = themeColour(problem ? 'danger' : 'text');
+        const x = (problem ? chartArea.left : scales.x.getPixelForValue(value)) + 6;
+        ctx.fillText(problem ? fitted(ctx, `✕ ${problem}`, chartArea.right - x) : text, x, y);
+      });
+      ctx.restore();
+    },
+  };
+}
+
+// A short upright mark on each horizontal bar, at the values; null leaves one out.
+function barTicks(values) {
+  return {
+    id: 'barTicks',
+    afterDatasetsDraw({ctx, scales}) {
+      const half = 0.42 * Math.abs(scales.y.getPixelForValue(1) - scales.y.getPixelForValue(0)) ||
+                   0.35 * scales.y.height;
+      ctx.save();
+      ctx.strokeStyle = themeColour('text');
+      ctx.lineWidth = 3;
+      strokeSegments(ctx, values.flatMap((value, i) => {
+        const x = scales.x.getPixelForValue(value);
+        const y = scales.y.getPixelForValue(i);
+        return value === null ? [] : [[x, y - half, x, y + half]];
+      }));
+      ctx.restore();
+    },
+  };
+}
+
+// Upright dashed lines {value, text} through the whole chart, with their texts at its top.
+function uprightLines(lines) {
+  return {
+    id: 'uprightLines',
+    afterDatasetsDraw({ctx, chartArea, scales}) {
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = themeColour('text');
+      ctx.lineWidth = 1.5;
+      ctx.font = labelFont('bold');
+      ctx.textBaseline = 'bottom';
+      for (const {value, text} of lines) {
+        const x = scales.x.getPixelForValue(value);
+        ctx.setLineDash([6, 4]);
+        strokeSegments(ctx, [[x, chartArea.top, x, chartArea.bottom]]);
+        const half = ctx.measureText(text).width / 2;
+        ctx.textAlign = 'center';
+        ctx.fillText(text, Math.min(Math.max(x, chartArea.left + half), ctx.canvas.clientWidth - half),
+                     chartArea.top - 4);
+      }
+      ctx.restore();
+    },
+  };
+}
+
+const END_LABEL_HEIGHT = 15;
+
+// The name of each line beside its right end, one below another; one label if all end together.
+function lineEndLabels() {
+  return {
+    id: 'lineEndLabels',
+    afterDatasetsDraw(chart) {
+      const {ctx, chartArea} = chart;
+      const left = chartArea.right + 12;
+      ctx.save();
+      ctx.font = labelFont();
+      ctx.textBaseline = 'middle';
+      for (const {y, text, dataset} of endLabels(chart)) {
+        if (dataset) {
+          ctx.fillStyle = ctx.strokeStyle = dataset.borderColor;
+          Chart.helpers.drawPoint(ctx, {pointStyle: dataset.pointStyle, radius: 4, borderWidth: 2},
+                                  left, y);
+        }
+        ctx.fillStyle = themeColour('text');
+        ctx.fillText(text, dataset ? left + 9 : left, y);
+      }
+      ctx.restore();
+    },
+  };
+}
+
+function endLabels(chart) {
+  const ends = chart.data.datasets.map((dataset, i) => {
+    const last = chart.getDatasetMeta(i).data.filter((point) => !point.skip).pop();
+    return {y: last ? last.y : null, text: dataset.label, dataset};
+  }).filter(({y}) => y !== null).sort((a, b) => a.y - b.y);
+  if (ends.length > 1 && ends[ends.length - 1].y - ends[0].y < 3) {
+    return [{y: ends[0].y, text: `all ${ends.length}`}];
+  }
+  let next = -Infinity;
+  for (const end of ends) {
+    end.y = Math.max(end.y, next);
+    next = end.y + END_LABEL_HEIGHT;
+  }
+  const excess = Math.max(next - END_LABEL_HEIGHT - chart.chartArea.bottom, 0);
+  return ends.map((end) => ({...end, y: end.y - excess}));
+}
+
+// The name of each point beside it, where it covers no other.
+function pointLabels() {
+  return {
+    id: 'pointLabels',
+    afterDatasetsDraw(chart) {
+      const {ctx, chartArea} = chart;
+      ctx.save();
+      ctx.font = labelFont();
+      ctx.fillStyle = themeColour('text');
+      ctx.textBaseline = 'middle';
+      const points = chart.data.datasets.flatMap((dataset, i) => chart.getDatasetMeta(i).data.map(
+          ({x, y}) => ({x, y, name: dataset.label})));
+      const taken = points.map(({x, y}) => boxAround(x, y, 16, 16));
+      for (const {x, y, name} of points) {
+        const width = ctx.measureText(name).width;
+        const box = placesBeside(x, y, width).find(
+            (place) => place.left >= 0 && place.right <= ctx.canvas.clientWidth &&
+                       place.top >= chartArea.top && place.bottom <= chartArea.bottom &&
+                       !taken.some((other) => overlap(place, other)));
+        if (box) {
+          taken.push(box);
+          ctx.fillText(name, box.left, (box.top + box.bottom) / 2);
+        }
+      }
+      ctx.restore();
+    },
+  };
+}
+
+function boxAround(x, y, width, height) {
+  return {left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2};
+}
+
+function placesBeside(x, y, width) {
+  const away = width / 2 + 12;
+  return [[away, 0], [-away, 0], [0, -16], [0, 16], [away, -14], [away, 14], [-away, -14],
+          [-away, 14], [0, -30], [0, 30]]
+      .map(([right, down]) => boxAround(x + right, y + down, width, 14));
+}
+
+// A cross at the foot of the chart where a strategy has no figure: {x, strategy, row}.
+function missingMarks(marks) {
+  return {
+    id: 'missingMarks',
+    afterDatasetsDraw({ctx, chartArea, scales}) {
+      ctx.save();
+      ctx.font = labelFont('bold');
+      ctx.textAlign = 'center';
+      ctx.textBaseline = 'bottom';
+      for (const {x, strategy, row} of marks) {
+        ctx.fillStyle = strategyStyle(strategy).colour;
+        ctx.fillText('✕', scales.x.getPixelForValue(x), chartArea.bottom - 2 - 12 * row);
+      }
+      ctx.restore();
+    },
+  };
+}
