@@ -560,7 +560,7 @@ training { steps: -1 precision: 7 }
 model { layers [4, 8] }
 cluster { world: 2 }
 )"),
-      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies)
+      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies, sweep)
 x.textproto:2:19: training.steps: -1 is not allowed; a whole number from 1 to 1000000
 x.textproto:2:33: training.precision: 7 is not allowed; one of FP32, BF16, FP16
 x.textproto:3:16: syntax error: expected ":", found "["
