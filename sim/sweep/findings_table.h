@@ -1,0 +1,18 @@
+// Findings of one kind along one axis as a table: a row for each strategy or pair, a column for
+// each combination of the other axes' values.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/report/table.h"
+#include "sim/sweep/findings.h"
+
+namespace shardscope {
+
+/// Of overtakes only those that lead. If the combinations are many, one column says from where to
+/// where the places lie. Empty if there are none.
+Table findings_table(const Sweep& sweep, const std::vector<Finding>& findings, std::size_t axis,
+                     FindingKind kind);
+
+}  // namespace shardscope
