@@ -58,8 +58,8 @@ std::optional<Sweep> read_plan(const SweepArguments& arguments, const PointSourc
     return std::nullopt;
   }
   if (shard->count > sweep->point_count()) {
-    messages.push_back("--shard " + *arguments.shard + ": there are " +
-                       format_count(sweep->point_count()) + " points; as many shards at most");
+    messages.push_back("--shard " + *arguments.shard + ": more shards than points; at most " +
+                       format_count(sweep->point_count()));
     return std::nullopt;
   }
   sweep->shard = *shard;
@@ -139,9 +139,9 @@ int sweep_command(const SweepArguments& arguments) {
   if (source.has_value()) {
     sweep = read_plan(arguments, *source, messages);
   }
-  if (sweep.has_value()) {
-    stored = check_folder(arguments.out, *sweep,
-                          arguments.resume ? Existing::resumed : Existing::refused, messages);
+  check_folder(arguments.out, arguments.resume ? Existing::resumed : Existing::refused, messages);
+  if (messages.empty()) {
+    stored = read_stored(arguments.out, *sweep, messages);
   }
   if (messages.empty() && stored.lines.empty()) {
     make_folder(arguments.out, *sweep, messages);
@@ -152,9 +152,7 @@ int sweep_command(const SweepArguments& arguments) {
 int merge_command(const MergeArguments& arguments) {
   Messages messages;
   const std::optional<Shards> shards = read_shards(arguments.folders, messages);
-  if (shards.has_value()) {
-    check_folder(arguments.out, shards->whole, Existing::refused, messages);
-  }
+  check_folder(arguments.out, Existing::refused, messages);
   if (!messages.empty() || !make_folder(arguments.out, shards->whole, messages)) {
     return report(messages);
   }

@@ -241,15 +241,23 @@ class AxisReader {
     const bool good = error == std::errc() && end == text.data() + text.size() && points >= 2 &&
                       points <= kMostPoints;
     if (!good) {
-      refuse(given.place, shown(given.text) + " points are not allowed",
+      refuse(given.place, shown(given.text) + " is not allowed as the number of points",
              "a whole number from 2 to " + std::to_string(kMostPoints));
     }
     return good ? points : 0;
   }
 
+  // Of a whole number all digits.
+  long double end_number(const PlacedText& end) const {
+    const std::string text = trimmed(end.text);
+    return axis_.field.kind == FieldKind::whole
+               ? std::strtold(text.c_str(), nullptr)
+               : static_cast<long double>(numeric_value(axis_.field, text));
+  }
+
   bool check_order() {
-    const double from = numeric_value(axis_.field, trimmed(text_.from->text));
-    const double to = numeric_value(axis_.field, trimmed(text_.to->text));
+    const long double from = end_number(*text_.from);
+    const long double to = end_number(*text_.to);
     axis_.scale =
         text_.scale.has_value() && text_.scale->text == "LOG" ? Scale::log : Scale::linear;
     if (!(from < to)) {
@@ -345,7 +353,8 @@ std::optional<AxisText> parse_axis_argument(const std::string& argument,
   const std::size_t dots = value.find("..");
   Fault ignored;
   const auto field = find_scenario_field(axis.field->text, ignored);
-  const bool may_be_range = !field.has_value() || field->is_numeric();
+  const bool may_be_range =  // Paths may have dots of their own.
+      !field.has_value() || (field->kind != FieldKind::text && field->kind != FieldKind::list);
   if (dots == std::string::npos || !may_be_range) {
     axis.values = placed(value);
     return axis;

@@ -39,8 +39,8 @@ struct Axis {
 inline constexpr std::size_t kMostPoints = 1'000'000;
 
 /// "FIELD=FROM..TO:POINTS[:log|:linear]" or "FIELD=V1,V2,..." of the command line as an axis to be
-/// read; nothing and a fault if it is neither. Two dots make a range if the field is a number or a
-/// quantity.
+/// read; nothing and a fault if it is neither. Two dots make a range, but not of texts
+/// and lists.
 std::optional<AxisText> parse_axis_argument(const std::string& argument,
                                             std::vector<Fault>& faults);
 

@@ -79,12 +79,11 @@ std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, doub
   }
   const bool from_the_start = first == 0 || !samples[first - 1].known || samples[first - 1].x <= 0;
   if (from_the_start) {
-    return Crossing{samples[first].x, first, first + 1, false};
+    return Crossing{samples[first].x, first, first, false};
   }
-  const double below = std::sqrt(samples[first - 1].x * samples[first].x);
-  const double above = std::sqrt(samples[first].x * samples[first + 1].x);
   const double part = (gain - share) / (gain - gain_above);
-  return Crossing{between(below, above, part, true), first - 1, first + 1, false};
+  return Crossing{between(samples[first - 1].x, samples[first].x, part, true), first - 1, first,
+                  false};
 }
 
 }  // namespace shardscope

@@ -28,10 +28,10 @@ struct Crossing {
 std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, bool is_log);
 
 /// Where a duration that shrinks with x > 0 begins to shrink by less than `share` per doubling of
-/// x, and never again by more. The gain between two neighbours counts at their geometric mean and
-/// is interpolated in the logarithm between such means. At the first sample if it is so throughout;
-/// nothing if it still shrinks at the end, or if fewer than two samples are known. Samples' values
-/// are the durations.
+/// x, and never again by more. The gain from a sample to the next counts at the former and is
+/// interpolated in the logarithm of x. At the first sample if it is so throughout; nothing if it
+/// still shrinks at the end, or if fewer than two samples are known. Samples' values are the
+/// durations.
 std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, double share);
 
 }  // namespace shardscope

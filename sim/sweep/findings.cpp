@@ -211,8 +211,10 @@ std::string sentence(const Sweep& sweep, const Finding& finding) {
   }
   const Axis& axis = sweep.axes[*finding.axis];
   const std::string at = axis.field.path + "=" + axis_number_text(axis, finding.at);
-  const std::string between =
-      " (between " + axis.values[finding.low].text + " and " + axis.values[finding.high].text + ")";
+  const std::string between = finding.low == finding.high
+                                  ? std::string()
+                                  : " (between " + axis.values[finding.low].text + " and " +
+                                        axis.values[finding.high].text + ")";
   switch (finding.kind) {
     case FindingKind::overtakes:
       return sweep.strategies[finding.strategies[0]] + " overtakes " +

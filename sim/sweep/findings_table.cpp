@@ -12,6 +12,7 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kMostColumns = 6;
+constexpr std::size_t kMostRows = 6;
 
 // A row's findings by the index of their column.
 using Cells = std::map<std::size_t, std::vector<const Finding*>>;
@@ -34,11 +35,12 @@ class FindingsTable {
       return table;
     }
     const bool wide = combinations() <= kMostColumns;
-    table.add_column("", Align::left);
+    table.add_column(wide ? other_axes() : "", Align::left);
     for (std::size_t column = 0; column < (wide ? combinations() : 1); ++column) {
       table.add_column(wide ? column_title(column) : "", Align::right);
     }
-    for (const std::string& row : rows_) {
+    for (std::size_t i = 0; i < std::min(rows_.size(), kMostRows); ++i) {
+      const std::string& row = rows_[i];
       std::vector<std::string> line = {row};
       const Cells& cells = cells_.at(row);
       for (std::size_t column = 0; wide && column < combinations(); ++column) {
@@ -52,6 +54,8 @@ class FindingsTable {
     return table;
   }
 
+  std::size_t left_out() const { return rows_.size() - std::min(rows_.size(), kMostRows); }
+
  private:
   // Of the other axes' values.
   std::size_t combinations() const {
@@ -62,7 +66,8 @@ class FindingsTable {
     const std::string& first = sweep_.strategies[finding.strategies[0]];
     switch (finding.kind) {
       case FindingKind::overtakes:
-        return first + " overtakes " + sweep_.strategies[finding.strategies[1]];
+        return first + " overtakes " + sweep_.strategies[finding.strategies[1]] +
+               (finding.leads ? " *" : "");
       case FindingKind::communication_exceeds_compute:
         return first + (finding.above ? ", above" : ", below");
       default:
@@ -80,18 +85,27 @@ class FindingsTable {
     return column;
   }
 
-  // A line for each of the other axes: the last part of its field, and its value.
+  // A line for each of the other axes.
+  std::string other_axes() const {
+    std::string title;
+    for (std::size_t a = 0; a < sweep_.axes.size(); ++a) {
+      if (a != axis_) {
+        title += (title.empty() ? "" : "\n") + sweep_.axes[a].field.path;
+      }
+    }
+    return title;
+  }
+
+  // Their values, in the same order.
   std::string column_title(std::size_t column) const {
     std::string title;
     for (std::size_t a = sweep_.axes.size(); a-- > 0;) {
-      if (a == axis_) {
-        continue;
+      if (a != axis_) {
+        const std::vector<AxisValue>& values = sweep_.axes[a].values;
+        const std::string text = printable(values[column % values.size()].text);
+        title = title.empty() ? text : text + "\n" + title;
+        column /= values.size();
       }
-      const Axis& axis = sweep_.axes[a];
-      const std::string& text = axis.values[column % axis.values.size()].text;
-      column /= axis.values.size();
-      const std::string path = axis.field.path.substr(axis.field.path.rfind('.') + 1);
-      title = path + "\n" + printable(text) + (title.empty() ? "" : "\n") + title;
     }
     return title;
   }
@@ -129,16 +143,15 @@ class FindingsTable {
 
 }  // namespace
 
-Table findings_table(const Sweep& sweep, const std::vector<Finding>& findings, std::size_t axis,
-                     FindingKind kind) {
+TableOfFindings findings_table(const Sweep& sweep, const std::vector<Finding>& findings,
+                               std::size_t axis, FindingKind kind) {
   FindingsTable table(sweep, axis);
   for (const Finding& finding : findings) {
-    const bool shown = kind != FindingKind::overtakes || finding.leads;
-    if (finding.kind == kind && finding.axis == axis && shown) {
+    if (finding.kind == kind && finding.axis == axis) {
       table.add(finding);
     }
   }
-  return table.table();
+  return {table.table(), table.left_out()};
 }
 
 }  // namespace shardscope

@@ -10,9 +10,14 @@
 
 namespace shardscope {
 
-/// Of overtakes only those that lead. If the combinations are many, one column says from where to
-/// where the places lie. Empty if there are none.
-Table findings_table(const Sweep& sweep, const std::vector<Finding>& findings, std::size_t axis,
-                     FindingKind kind);
+struct TableOfFindings {
+  Table table;
+  std::size_t left_out = 0;  ///< Rows that would have made it too long.
+};
+
+/// If the combinations are many, one column says from where to where the places lie. Of overtakes
+/// an asterisk marks those that lead, which come first. Empty if there are none.
+TableOfFindings findings_table(const Sweep& sweep, const std::vector<Finding>& findings,
+                               std::size_t axis, FindingKind kind);
 
 }  // namespace shardscope

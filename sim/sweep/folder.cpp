@@ -78,43 +78,42 @@ bool write_csv(const std::string& path, const Sweep& sweep, const std::vector<Ro
 std::string identity_path(const std::string& folder) { return in(folder, "sweep.json"); }
 std::string points_path(const std::string& folder) { return in(folder, "points.jsonl"); }
 
-StoredLines check_folder(const std::string& folder, const Sweep& sweep, Existing existing,
-                         std::vector<std::string>& problems) {
+void check_folder(const std::string& folder, Existing existing,
+                  std::vector<std::string>& problems) {
+  std::error_code ignored;
   if (const auto reason = why_no_folder(folder)) {
     problems.push_back("--out " + *reason);
-    return {};
-  }
-  if (is_empty_or_absent(folder)) {
-    return {};
-  }
-  std::error_code error;
-  if (!fs::exists(identity_path(folder), error)) {
+  } else if (is_empty_or_absent(folder)) {
+    return;
+  } else if (!fs::exists(identity_path(folder), ignored)) {
     problems.push_back("--out " + folder + ": holds other files (" + first_entry(folder) +
                        "); a new or an empty folder");
-    return {};
-  }
-  if (existing == Existing::refused) {
+  } else if (existing == Existing::refused) {
     problems.push_back("--out " + folder +
                        ": holds a sweep already; another folder, or --resume to go on with it");
+  }
+}
+
+StoredLines read_stored(const std::string& folder, const Sweep& sweep,
+                        std::vector<std::string>& problems) {
+  const std::size_t before = problems.size();
+  std::error_code ignored;
+  if (!fs::exists(identity_path(folder), ignored)) {
     return {};
   }
   const std::optional<Sweep> there = read_folder(folder, problems);
   if (!there.has_value()) {
     return {};
   }
-  const std::vector<std::string> found = differences(*there, sweep);
-  for (const std::string& difference : found) {
+  for (const std::string& difference : differences(*there, sweep)) {
     problems.push_back("--out " + folder + ": holds another sweep: " + difference);
   }
   if (there->shard.index != sweep.shard.index || there->shard.count != sweep.shard.count) {
-    const auto words = [](const Shard& shard) {
-      return std::to_string(shard.index) + "/" + std::to_string(shard.count);
-    };
-    problems.push_back("--out " + folder + ": holds shard " + words(there->shard) + " and not " +
-                       words(sweep.shard));
-    return {};
+    problems.push_back("--out " + folder + ": holds " + shard_words(there->shard) + ", not " +
+                       shard_words(sweep.shard));
   }
-  return found.empty() ? read_store(points_path(folder), sweep, nullptr, problems) : StoredLines{};
+  return problems.size() == before ? read_store(points_path(folder), sweep, nullptr, problems)
+                                   : StoredLines{};
 }
 
 std::optional<Sweep> read_folder(const std::string& folder, std::vector<std::string>& problems) {

@@ -16,11 +16,14 @@ std::string points_path(const std::string& folder);
 
 enum class Existing { refused, resumed };
 
-/// Whether the results of `sweep` can go to the folder, and what is there of them. A folder that
-/// does not exist or is empty holds none; one with results is `Existing`. Why it cannot be, all
-/// reasons, is appended to `problems`. Writes nothing.
-StoredLines check_folder(const std::string& folder, const Sweep& sweep, Existing existing,
-                         std::vector<std::string>& problems);
+/// Whether results can go to the folder: to one that does not exist, an empty one, or one that
+/// holds a sweep, if `existing` says so. Else why not is appended to `problems`. Writes nothing.
+void check_folder(const std::string& folder, Existing existing, std::vector<std::string>& problems);
+
+/// What the folder holds of the sweep; nothing, if it does not exist or is empty. That it holds
+/// another sweep, or lines that cannot be read, is appended to `problems`.
+StoredLines read_stored(const std::string& folder, const Sweep& sweep,
+                        std::vector<std::string>& problems);
 
 /// The sweep whose results are in the folder; nothing, and why, if there is none.
 std::optional<Sweep> read_folder(const std::string& folder, std::vector<std::string>& problems);

@@ -37,12 +37,22 @@ bool decides(const Grid& grid, std::size_t strategy, std::size_t axis) {
 
 using Fixed = std::vector<std::optional<std::size_t>>;
 
-// By the values of the deciding axes but the last, what fits at each value of that one. Where other
+// The one whose ranges say most in the fewest words: numbers before categories, many values before
+// few, and then the last.
+std::size_t axis_of_ranges(const Sweep& sweep, const std::vector<std::size_t>& deciding) {
+  const auto rank = [&](std::size_t a) {
+    return std::pair(sweep.axes[a].is_numeric(), sweep.axes[a].values.size());
+  };
+  return *std::max_element(deciding.rbegin(), deciding.rend(),
+                           [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+}
+
+// By the values of the deciding axes but `axis`, what fits at each value of that one. Where other
 // axes still differ, points that lack memory prevail.
 std::map<Fixed, std::vector<Fit>> lines_along(const Grid& grid, std::size_t strategy,
-                                              const std::vector<std::size_t>& deciding) {
+                                              const std::vector<std::size_t>& deciding,
+                                              std::size_t axis) {
   const Sweep& sweep = grid.sweep();
-  const std::size_t axis = deciding.back();
   std::map<Fixed, std::vector<Fit>> lines;
   for (std::size_t point = 0; point < sweep.point_count(); ++point) {
     const std::vector<std::size_t> indices = sweep.coordinates(point);
@@ -101,9 +111,10 @@ void add_findings_of(const Grid& grid, std::size_t strategy, std::vector<Finding
     }
     return;
   }
-  for (const auto& [fixed, line] : lines_along(grid, strategy, deciding)) {
+  const std::size_t axis = axis_of_ranges(grid.sweep(), deciding);
+  for (const auto& [fixed, line] : lines_along(grid, strategy, deciding, axis)) {
     finding.fixed = fixed;
-    add_ranges(grid, deciding.back(), line, finding, found);
+    add_ranges(grid, axis, line, finding, found);
   }
 }
 

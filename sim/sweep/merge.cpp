@@ -10,10 +10,6 @@
 namespace shardscope {
 namespace {
 
-std::string shard_words(const Shard& shard) {
-  return "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count);
-}
-
 struct NamedSweep {
   std::string folder;
   Sweep sweep;

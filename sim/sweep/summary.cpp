@@ -46,8 +46,7 @@ class SummaryPage {
     write_counts();
     write_swept();
     if (sweep_.shard.count > 1) {
-      page_.paragraph("This is shard " + std::to_string(sweep_.shard.index) + " of " +
-                      std::to_string(sweep_.shard.count) +
+      page_.paragraph("This is " + shard_words(sweep_.shard) +
                       "; shardscope merge joins them and says what they show together.");
     } else {
       write_fastest();
@@ -173,28 +172,29 @@ class SummaryPage {
   }
 
   void write_tables() {
+    const std::string share = format_percent(kWorthwhile);
     for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
-      const std::string field = sweep_.axes[axis].field.path;
-      write_table(axis, FindingKind::overtakes,
-                  "Where another strategy becomes the fastest, " + field);
+      write_table(axis, FindingKind::overtakes, "Where one strategy overtakes another",
+                  has_leading(axis) ? "* and is the fastest of all from there on." : "");
       write_table(axis, FindingKind::communication_exceeds_compute,
-                  "Where exposed communication exceeds compute, " + field);
-      write_table(
-          axis, FindingKind::saturates,
-          "From where on doubling brings under " + format_percent(kWorthwhile) + ", " + field);
-    }
-    const auto others = std::count_if(findings_.begin(), findings_.end(), [](const Finding& f) {
-      return f.kind == FindingKind::overtakes && !f.leads;
-    });
-    if (others > 0) {
-      page_.empty_line();
-      page_.paragraph(counted(static_cast<std::size_t>(others), "more overtaking") +
-                      " behind the fastest: findings.json.");
+                  "Where exposed communication exceeds compute", "");
+      write_table(axis, FindingKind::saturates, "From where on doubling brings under " + share, "");
     }
   }
 
-  void write_table(std::size_t axis, FindingKind kind, const std::string& title) {
-    page_.section(title, findings_table(sweep_, findings_, axis, kind));
+  bool has_leading(std::size_t axis) const {
+    return std::any_of(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+      return finding.axis == axis && finding.leads;
+    });
+  }
+
+  void write_table(std::size_t axis, FindingKind kind, const std::string& title,
+                   const std::string& note) {
+    const TableOfFindings found = findings_table(sweep_, findings_, axis, kind);
+    const std::string more =
+        found.left_out == 0 ? "" : format_count(found.left_out) + " more in findings.json.";
+    page_.section(title + ", " + sweep_.axes[axis].field.path, found.table,
+                  note + (note.empty() || more.empty() ? "" : " ") + more);
   }
 
   void write_failures() {

@@ -12,6 +12,10 @@ constexpr std::uint64_t kShardSeed = 1;
 
 }  // namespace
 
+std::string shard_words(const Shard& shard) {
+  return "shard " + std::to_string(shard.index) + " of " + std::to_string(shard.count);
+}
+
 std::size_t Sweep::point_count() const {
   std::size_t count = 1;
   for (const Axis& axis : axes) {

@@ -17,6 +17,9 @@ struct Shard {
   std::size_t count = 1;
 };
 
+/// "shard 2 of 8".
+std::string shard_words(const Shard& shard);
+
 struct Sweep {
   std::string version;          ///< Of the program.
   std::string name;             ///< Of the scenario.
