@@ -212,9 +212,10 @@ class AxisReader {
   }
 
   void read_range() {
-    const bool ends_are_good = check_end(*text_.from) & check_end(*text_.to);
+    const bool from_is_good = check_end(*text_.from);
+    const bool to_is_good = check_end(*text_.to);
     const std::size_t points = read_points();
-    if (ends_are_good && check_order() && points != 0) {
+    if (from_is_good && to_is_good && check_order() && points != 0) {
       make_points(points);
     }
   }

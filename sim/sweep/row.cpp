@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/data/digest.h"
 #include "sim/report/answer.h"
 #include "sim/report/json_report.h"
 #include "sim/report/limits.h"
@@ -18,6 +19,9 @@
 
 namespace shardscope {
 namespace {
+
+constexpr std::string_view kRunKey = ",\"run\":";
+constexpr std::string_view kSealKey = ",\"line_digest\":\"";
 
 std::string compact(const Json::Value& value) {
   Json::StreamWriterBuilder builder;
@@ -52,6 +56,28 @@ std::string beginning(const Sweep& sweep, std::size_t task, Outcome outcome,
     line += ",\"reason\":" + compact(reason);
   }
   return line;
+}
+
+std::string digest_of(std::string_view text) {
+  Fnv1a hash;
+  hash.update(text.data(), text.size());
+  return hash.hex();
+}
+
+// Closes a line with the digest of all before it.
+std::string sealed(const std::string& line) {
+  return line + std::string(kSealKey) + digest_of(line) + "\"}";
+}
+
+// What a line says beside its run, as an object; nothing if its digest is another.
+std::optional<std::string> unsealed_beginning(std::string_view line) {
+  const std::size_t seal = line.rfind(kSealKey);
+  if (seal == std::string_view::npos ||
+      line.substr(seal + kSealKey.size()) != digest_of(line.substr(0, seal)) + "\"}") {
+    return std::nullopt;
+  }
+  // In a text the quotes of the key would be escaped.
+  return std::string(line.substr(0, std::min(seal, line.find(kRunKey)))) + "}";
 }
 
 Json::Value figures_of(const RunResult& run) {
@@ -149,17 +175,18 @@ std::string result_line(const Sweep& sweep, std::size_t task, const Scenario& sc
   if (outcome == Outcome::completed) {
     line += ",\"figures\":" + compact(figures_of(run));
   }
-  return line + ",\"run\":" + json_run(run) + "}";
+  return sealed(line + std::string(kRunKey) + json_run(run));
 }
 
 std::string failure_line(const Sweep& sweep, std::size_t task, const std::string& reason) {
-  return beginning(sweep, task, Outcome::failed, reason) + "}";
+  return sealed(beginning(sweep, task, Outcome::failed, reason));
 }
 
 std::optional<ReadLine> read_line(const Sweep& sweep, std::string_view line, std::string& problem) {
-  const std::optional<Json::Value> value = parse(line);
+  const std::optional<std::string> beginning = unsealed_beginning(line);
+  const std::optional<Json::Value> value = beginning ? parse(*beginning) : std::nullopt;
   if (!value.has_value()) {
-    problem = "is no JSON object";
+    problem = "is damaged: its digest is not that of the line";
     return std::nullopt;
   }
   const Json::Value& point = (*value)["point"];

@@ -41,7 +41,7 @@ struct Row {
   double compute_s() const { return forward_s + backward_s + optimizer_s; }
 };
 
-/// The line of a run, without its end.
+/// The line of a run, without its end. A line ends with a digest of itself, so that damage is seen.
 std::string result_line(const Sweep& sweep, std::size_t task, const Scenario& scenario,
                         const RunResult& run);
 

@@ -105,11 +105,9 @@ StoredLines read_store(const std::string& path, const Sweep& sweep,
 StoreWriter::StoreWriter(const std::string& path, std::uint64_t whole_bytes)
     : path_(path), size_(whole_bytes), flushed_ms_(now_ms()) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    fail(error_text(errno));
-  } else if (!lock(descriptor_)) {
+  if (descriptor_ >= 0 && !lock(descriptor_)) {
     fail("another sweep is writing to it");
-  } else if (::ftruncate(descriptor_, static_cast<off_t>(whole_bytes)) != 0) {
+  } else if (descriptor_ < 0 || ::ftruncate(descriptor_, static_cast<off_t>(whole_bytes)) != 0) {
     fail(error_text(errno));
   }
 }
