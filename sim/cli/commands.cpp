@@ -1,5 +1,6 @@
 #include "sim/cli/commands.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -30,6 +31,21 @@ std::optional<std::string> data_file(const char* name, Messages& messages) {
   return text.str();
 }
 
+// What is wrong with the file's sweep, beside what has been found already.
+void check_sweep(const PointSource& source, Messages& messages) {
+  if (axes_of_file(source).empty()) {
+    return;
+  }
+  std::vector<Fault> faults;
+  plan_sweep(source, {}, SHARDSCOPE_VERSION, faults);
+  for (const Fault& fault : faults) {
+    const std::string message = format_fault(fault);
+    if (std::find(messages.begin(), messages.end(), message) == messages.end()) {
+      messages.push_back(message);
+    }
+  }
+}
+
 }  // namespace
 
 int memory_command(const MemoryArguments& arguments) {
@@ -56,7 +72,11 @@ int check_command(const CheckArguments& arguments) {
   int code = 0;
   for (const std::string& path : arguments.scenarios) {
     Messages messages;
-    const auto opened = open_scenario(path, arguments.set, std::nullopt, messages);
+    std::optional<OpenedScenario> opened;
+    if (const auto source = read_point_source(path, arguments.set, std::nullopt, messages)) {
+      opened = open_scenario(*source, messages);
+      check_sweep(*source, messages);
+    }
     if (report(messages) != 0) {
       code = kFaultsExit;
     } else if (print(printable(path) + ": ok, " + opened->scenario.digest + "\n") != 0) {

@@ -3,6 +3,7 @@
 // simulation died.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,25 @@ struct CheckArguments {
   std::vector<std::string> set;
 };
 int check_command(const CheckArguments& arguments);
+
+struct SweepArguments {
+  std::string scenario;
+  std::vector<std::string> axes;        ///< FIELD=V1,V2,... or FIELD=FROM..TO:POINTS[:log]
+  std::vector<std::string> set;         ///< FIELD=VALUE
+  std::optional<std::string> strategy;  ///< Comma-separated names.
+  std::string out;                      ///< The folder of the results.
+  std::optional<std::size_t> jobs;      ///< By default the cores.
+  bool resume = false;
+  std::optional<std::string> shard;  ///< I/N
+};
+/// 128 + the signal if it was interrupted. A row that failed is a result.
+int sweep_command(const SweepArguments& arguments);
+
+struct MergeArguments {
+  std::vector<std::string> folders;
+  std::string out;
+};
+int merge_command(const MergeArguments& arguments);
 
 /// Writes the commented starter scenario; never over an existing file.
 int init_command(const std::string& path);

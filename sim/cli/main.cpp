@@ -22,6 +22,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --quiet
   shardscope run my.textproto --strategy DDP,ZERO3 --json result.json
   shardscope run my.textproto --trace trace.json --trace-steps 2..3 --critical-path
+  shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
@@ -31,6 +32,18 @@ constexpr const char* kRunExamples = R"(Examples:
   shardscope run my.textproto --quiet
   shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --set training.steps=5
   shardscope run my.textproto --strategy DDP,ZERO3 --json result.json --save-weights weights)";
+
+constexpr const char* kSweepExamples = R"(Examples:
+  shardscope sweep my.textproto --out results
+  shardscope sweep my.textproto --out results --resume
+  shardscope sweep my.textproto --axis cluster.link.bandwidth=1Gbps..400Gbps:12:log \
+    --axis cluster.world_size=2,4,8,16 --strategy DDP,ZERO3 --out results
+
+Exit codes: 0 done, whatever came of the points; 2 a fault in a file, an argument or
+an output; 130 interrupted.)";
+
+constexpr const char* kMergeExample = R"(Example:
+  shardscope merge results-1 results-2 results-3 --out results)";
 
 constexpr const char* kMemoryExample = R"(Example:
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
@@ -47,7 +60,9 @@ constexpr const char* kSchemaExample = R"(Example:
 
 using shardscope::CheckArguments;
 using shardscope::MemoryArguments;
+using shardscope::MergeArguments;
 using shardscope::RunArguments;
+using shardscope::SweepArguments;
 
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
@@ -94,6 +109,53 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--quiet", arguments.quiet, "Print the summary alone");
   command->callback([&] { exit_code = run_command(arguments); });
+}
+
+void add_sweep(CLI::App& app, SweepArguments& arguments, int& exit_code) {
+  CLI::App* command = app.add_subcommand("sweep", "Run a scenario over the values of its fields");
+  command->footer(kSweepExamples);
+  command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
+      ->required()
+      ->type_name("SCENARIO");
+  command
+      ->add_option("--axis", arguments.axes,
+                   "Add an axis, or replace that of the same field: FIELD=V1,V2,... or "
+                   "FIELD=FROM..TO:POINTS[:log]")
+      ->type_name("AXIS")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
+      ->type_name("A,B")
+      ->check(why_empty);
+  command->add_option("--out", arguments.out, "Folder for the results: new or empty")
+      ->required()
+      ->type_name("DIR")
+      ->check(why_empty);
+  command->add_option("--jobs", arguments.jobs, "Simulations at once; default: the cores")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--resume", arguments.resume, "Go on with the sweep in DIR");
+  command->add_option("--shard", arguments.shard, "Run part I of N, to be merged")
+      ->type_name("I/N")
+      ->check(why_empty);
+  command->callback([&] { exit_code = sweep_command(arguments); });
+}
+
+void add_merge(CLI::App& app, MergeArguments& arguments, int& exit_code) {
+  CLI::App* command = app.add_subcommand("merge", "Join the shards of a sweep");
+  command->footer(kMergeExample);
+  command->add_option("folders", arguments.folders, "Folders of all shards")
+      ->required()
+      ->type_name("DIR");
+  command->add_option("--out", arguments.out, "Folder for the whole: new or empty")
+      ->required()
+      ->type_name("DIR")
+      ->check(why_empty);
+  command->callback([&] { exit_code = merge_command(arguments); });
 }
 
 void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
@@ -164,10 +226,14 @@ int run_program(int argc, char** argv) {
 
   int exit_code = 0;
   RunArguments run;
+  SweepArguments sweep;
+  MergeArguments merge;
   MemoryArguments memory;
   CheckArguments check;
   std::string init_path;
   add_run(app, run, exit_code);
+  add_sweep(app, sweep, exit_code);
+  add_merge(app, merge, exit_code);
   add_memory(app, memory, exit_code);
   add_check(app, check, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");

@@ -25,17 +25,29 @@ std::vector<Override> overrides(const std::vector<std::string>& set,
 
 }  // namespace
 
-std::optional<OpenedScenario> open_scenario(const std::string& path,
-                                            const std::vector<std::string>& set,
-                                            const std::optional<std::string>& strategy,
-                                            Messages& messages) {
+std::optional<PointSource> read_point_source(const std::string& path,
+                                             const std::vector<std::string>& set,
+                                             const std::optional<std::string>& strategy,
+                                             Messages& messages) {
   const auto folder = data_folder(messages);
   if (!folder.has_value()) {
     return std::nullopt;
   }
   std::vector<Fault> faults;
+  std::optional<ScenarioFile> file = read_scenario_file(path, faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  if (!file.has_value()) {
+    return std::nullopt;
+  }
+  return PointSource{std::move(*file), overrides(set, strategy), *folder / "platforms"};
+}
+
+std::optional<OpenedScenario> open_scenario(const PointSource& source, Messages& messages) {
+  std::vector<Fault> faults;
   std::optional<Scenario> scenario =
-      read_scenario(path, overrides(set, strategy), *folder / "platforms", faults);
+      parse_scenario(source.file, source.overrides, source.platforms, faults);
   for (const Fault& fault : faults) {
     messages.push_back(format_fault(fault));
   }

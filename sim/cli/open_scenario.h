@@ -9,6 +9,7 @@
 #include "sim/cli/output.h"
 #include "sim/run/sources.h"
 #include "sim/scenario/scenario.h"
+#include "sim/sweep/plan.h"
 
 namespace shardscope {
 
@@ -18,12 +19,15 @@ struct OpenedScenario {
   Sources sources;
 };
 
-/// Nothing, with every fault appended, if something is wrong. `set` and `strategy` are the values
-/// of these options.
-std::optional<OpenedScenario> open_scenario(const std::string& path,
-                                            const std::vector<std::string>& set,
-                                            const std::optional<std::string>& strategy,
-                                            Messages& messages);
+/// The file's text and what overrides it; nothing, and a fault, if there is no such file. `set` and
+/// `strategy` are the values of these options.
+std::optional<PointSource> read_point_source(const std::string& path,
+                                             const std::vector<std::string>& set,
+                                             const std::optional<std::string>& strategy,
+                                             Messages& messages);
+
+/// Nothing, with every fault appended, if something is wrong.
+std::optional<OpenedScenario> open_scenario(const PointSource& source, Messages& messages);
 
 /// The folder of the files that the program reads at run time, or nothing and a fault.
 std::optional<std::filesystem::path> data_folder(Messages& messages);

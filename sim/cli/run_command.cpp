@@ -178,7 +178,7 @@ std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenar
 }
 
 // Writes the reports. The exit code as far as they decide it.
-int write_reports(const RunArguments& arguments, const Scenario& scenario,
+int write_reports(const RunArguments& arguments, const Scenario& scenario, bool has_sweep,
                   const std::vector<RunResult>& runs, const RecordedSteps& recorded) {
   const ReportContext context{.version = SHARDSCOPE_VERSION,
                               .simgrid_settings = simgrid_settings(),
@@ -209,16 +209,22 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario,
   if (arguments.html == "-" || arguments.json == "-") {
     return 0;
   }
-  return print(text_report(scenario, runs, context,
-                           {.colour = is_colour_terminal(), .quiet = arguments.quiet}));
+  return print(
+      text_report(scenario, runs, context,
+                  {.colour = is_colour_terminal(), .quiet = arguments.quiet}) +
+      (has_sweep ? "\nThe scenario's sweep was left out; shardscope sweep runs it.\n" : ""));
 }
 
 }  // namespace
 
 int run_command(const RunArguments& arguments) {
   Messages messages;
-  const std::optional<OpenedScenario> opened =
-      open_scenario(arguments.scenario, arguments.set, arguments.strategy, messages);
+  const std::optional<PointSource> source =
+      read_point_source(arguments.scenario, arguments.set, arguments.strategy, messages);
+  std::optional<OpenedScenario> opened;
+  if (source.has_value()) {
+    opened = open_scenario(*source, messages);
+  }
   RecordedSteps recorded;
   if (opened.has_value()) {
     recorded = recorded_steps(arguments, opened->scenario, messages);
@@ -232,7 +238,8 @@ int run_command(const RunArguments& arguments) {
     return report(messages);
   }
   const std::vector<RunResult> runs = run_all(arguments, *opened, recorded);
-  const int code = write_reports(arguments, opened->scenario, runs, recorded);
+  const bool has_sweep = !axes_of_file(*source).empty();
+  const int code = write_reports(arguments, opened->scenario, has_sweep, runs, recorded);
   const bool died = std::any_of(runs.begin(), runs.end(),
                                 [](const RunResult& run) { return run.outcome() == "failed"; });
   return code != 0 ? code : (died ? kDiedExit : 0);

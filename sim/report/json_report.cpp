@@ -18,11 +18,13 @@
 namespace shardscope {
 namespace {
 
+enum class Layout { indented, one_line };
+
 /// Writes the outer structure piece by piece, so that a report of many ranks never exists as a tree
 /// of values; what it puts on one line is made by JsonCpp.
 class JsonWriter {
  public:
-  JsonWriter() {
+  explicit JsonWriter(Layout layout) : layout_(layout) {
     Json::StreamWriterBuilder builder;
     builder["indentation"] = "";
     builder["precision"] = 17;
@@ -46,19 +48,26 @@ class JsonWriter {
     writer_->write(value, &out_);
   }
 
-  std::string text() { return std::move(out_).str() + "\n"; }
+  std::string text() { return std::move(out_).str(); }
 
  private:
   void next_line() {
     if (depth_ > 0) {
-      out_ << (first_ ? "\n" : ",\n") << std::string(2 * depth_, ' ');
+      out_ << (first_ ? "" : ",");
+      line_break();
     }
     first_ = false;
   }
 
   void next_line(std::string_view key) {
     next_line();
-    out_ << '"' << key << "\": ";
+    out_ << '"' << key << (layout_ == Layout::indented ? "\": " : "\":");
+  }
+
+  void line_break() {
+    if (layout_ == Layout::indented) {
+      out_ << '\n' << std::string(2 * depth_, ' ');
+    }
   }
 
   void begin(char bracket) {
@@ -80,12 +89,13 @@ class JsonWriter {
   void end(char bracket) {
     --depth_;
     if (!first_) {
-      out_ << '\n' << std::string(2 * depth_, ' ');
+      line_break();
     }
     out_ << bracket;
     first_ = false;
   }
 
+  Layout layout_;
   std::unique_ptr<Json::StreamWriter> writer_;
   std::ostringstream out_;
   std::size_t depth_ = 0;
@@ -302,7 +312,7 @@ void write_run(JsonWriter& json, const RunResult& run, const ReportContext& cont
 
 std::string json_report(const Scenario& scenario, const std::vector<RunResult>& runs,
                         const ReportContext& context) {
-  JsonWriter json;
+  JsonWriter json(Layout::indented);
   json.begin_object();
   json.member("shardscope", context.version);
   json.member("scenario", scenario.name);
@@ -314,6 +324,12 @@ std::string json_report(const Scenario& scenario, const std::vector<RunResult>& 
   }
   json.end_array();
   json.end_object();
+  return json.text() + "\n";
+}
+
+std::string json_run(const RunResult& run) {
+  JsonWriter json(Layout::one_line);
+  write_run(json, run);
   return json.text();
 }
 

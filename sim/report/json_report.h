@@ -41,4 +41,7 @@ class RunResult;
 std::string json_report(const Scenario& scenario, const std::vector<RunResult>& runs,
                         const ReportContext& context);
 
+/// An element of the report's "runs", on one line without its end.
+std::string json_run(const RunResult& run);
+
 }  // namespace shardscope

@@ -57,7 +57,12 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
-// The child's work.
+}  // namespace
+
+std::string weights_path(const std::string& folder, const Strategy& strategy) {
+  return folder + "/" + std::string(strategy.name) + ".safetensors";
+}
+
 RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
                             const Sources& sources, const RunOptions& options) {
   keep_freed_memory();
@@ -84,12 +89,6 @@ RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
     }
   }
   return result;
-}
-
-}  // namespace
-
-std::string weights_path(const std::string& folder, const Strategy& strategy) {
-  return folder + "/" + std::string(strategy.name) + ".safetensors";
 }
 
 RunResult run_strategy(const Scenario& scenario, const Strategy& strategy, const Sources& sources,

@@ -27,6 +27,10 @@ struct RunOptions {
 /// Where RunOptions.save_weights puts a strategy's weights.
 std::string weights_path(const std::string& folder, const Strategy& strategy);
 
+/// The work of such a child. Call once per process.
+RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
+                            const Sources& sources, const RunOptions& options);
+
 /// A child that ends without a result is a result too, of outcome "failed", with the reason.
 RunResult run_strategy(const Scenario& scenario, const Strategy& strategy, const Sources& sources,
                        const RunOptions& options);

@@ -20,6 +20,9 @@ struct Fault {
   std::string allowed;
   /// The valid name nearest to a misspelt one. Empty if none is near.
   std::string nearest;
+  /// Whether the values concerned are allowed one by one, and wrong only together: a batch that the
+  /// ranks do not divide.
+  bool of_combination = false;
 };
 
 /// One line, without a line break:

@@ -33,12 +33,7 @@ std::vector<Fault> FaultLog::in_order(const MessageParts& parts) const {
   std::vector<Fault> faults;
   faults.reserve(placed.size());
   for (PlacedFault& item : placed) {
-    const MessagePart& part = parts[item.part];
-    item.fault.place = part.name;
-    if (!part.is_argument && item.position.line > 0) {
-      item.fault.place +=
-          ":" + std::to_string(item.position.line) + ":" + std::to_string(item.position.column);
-    }
+    item.fault.place = format_place(parts[item.part], item.position);
     faults.push_back(std::move(item.fault));
   }
   return faults;

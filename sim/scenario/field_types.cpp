@@ -4,6 +4,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 
@@ -74,6 +75,32 @@ Fault unknown_field(const std::string& parent_path, const std::string& name,
           "unknown field",
           names.empty() ? "" : one_of(names),
           nearest_name(name, names)};
+}
+
+std::vector<const FieldDescriptor*> find_fields(const Descriptor& root, const std::string& path,
+                                                Fault& fault) {
+  std::vector<const FieldDescriptor*> fields;
+  std::string known;
+  const Descriptor* type = &root;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    const std::string name = path.substr(begin, end - begin);
+    const FieldDescriptor* field = type == nullptr ? nullptr : type->FindFieldByName(name);
+    if (field == nullptr) {
+      const auto names = type == nullptr ? std::vector<std::string>{} : field_names(*type);
+      fault = unknown_field(known, name, names);
+      return {};
+    }
+    fields.push_back(field);
+    known = join_path(known, name);
+    type = field->message_type();
+    begin = end + 1;
+    if (field->is_repeated() && type != nullptr && begin <= path.size()) {
+      fault = {{}, known, "may be given several times", "all of them together", {}};
+      return {};
+    }
+  }
+  return fields;
 }
 
 }  // namespace shardscope

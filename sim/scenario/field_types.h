@@ -30,4 +30,9 @@ bool parses_as(const google::protobuf::FieldDescriptor& field, const std::string
 Fault unknown_field(const std::string& parent_path, const std::string& name,
                     const std::vector<std::string>& names);
 
+/// The fields along a path, the outermost first; none, and the fault without its place, if there is
+/// no such path or it leads into a block that may be given several times.
+std::vector<const google::protobuf::FieldDescriptor*> find_fields(
+    const google::protobuf::Descriptor& root, const std::string& path, Fault& fault);
+
 }  // namespace shardscope

@@ -53,4 +53,9 @@ ValuePlace find_value(const MessageParts& parts, std::string_view path, int inde
   return place;
 }
 
+std::string format_place(const MessagePart& part, Position position) {
+  if (part.is_argument || position.line == 0) return part.name;
+  return part.name + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
+}
+
 }  // namespace shardscope

@@ -38,4 +38,7 @@ struct ValuePlace {
 /// Where value `index` of a field stands; if it does not, the innermost block that would hold it.
 ValuePlace find_value(const MessageParts& parts, std::string_view path, int index);
 
+/// FILE:LINE:COLUMN, or the name alone of an argument and of no place in particular.
+std::string format_place(const MessagePart& part, Position position);
+
 }  // namespace shardscope

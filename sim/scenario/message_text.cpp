@@ -111,15 +111,28 @@ std::string MessageText::enumerator(std::string_view path, int index) const {
   return value->name();
 }
 
+std::string MessageText::place(std::string_view path, int index) const {
+  const ValuePlace found = find_value(parts_, path, index);
+  return format_place(parts_[found.part], found.position);
+}
+
 // ---- Faults ----
 
 void MessageText::refuse(std::string_view path, const std::string& problem,
                          const std::string& allowed, const std::string& nearest, int index) {
+  add_refusal(path, {{}, std::string(path), problem, allowed, nearest}, index);
+}
+
+void MessageText::refuse_combination(std::string_view path, const std::string& problem,
+                                     const std::string& allowed) {
+  add_refusal(path, {{}, std::string(path), problem, allowed, {}, true}, 0);
+}
+
+void MessageText::add_refusal(std::string_view path, Fault fault, int index) {
   const ValuePlace place = find_value(parts_, path, index);
-  const std::string value = place.value.empty() ? "" : shown(place.value) + " ";
+  if (!place.value.empty()) fault.problem = shown(place.value) + " " + fault.problem;
   faults_.refuse(path);
-  faults_.add(place.part, place.position,
-              {{}, std::string(path), value + problem, allowed, nearest});
+  faults_.add(place.part, place.position, std::move(fault));
 }
 
 void MessageText::report_missing(std::string_view path, const std::string& allowed) {

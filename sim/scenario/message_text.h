@@ -48,11 +48,19 @@ class MessageText {
   void refuse(std::string_view path, const std::string& problem, const std::string& allowed,
               const std::string& nearest = {}, int index = 0);
 
+  /// The same of a value that is wrong only beside the values of other fields.
+  void refuse_combination(std::string_view path, const std::string& problem,
+                          const std::string& allowed);
+
   /// Reports that a required field is not there, unless a fault explains its absence.
   void report_missing(std::string_view path, const std::string& allowed);
 
   /// Whether an override gave the field or a block around it.
   bool is_overridden(std::string_view path) const { return is_replaced(parts_, path); }
+
+  /// Where value `index` of the field stands, counted over all blocks that give it:
+  /// FILE:LINE:COLUMN or the argument.
+  std::string place(std::string_view path, int index) const;
 
   bool has_faults() const { return !faults_.empty(); }
 
@@ -60,6 +68,7 @@ class MessageText {
   std::vector<Fault> faults() const { return faults_.in_order(parts_); }
 
  private:
+  void add_refusal(std::string_view path, Fault fault, int index);
   void parse(std::size_t index, google::protobuf::Message& message);
   void report_syntax(std::size_t index, Position position, std::string message);
   void merge_override(std::size_t index);

@@ -50,29 +50,6 @@ bool needs_value(const FieldDescriptor& field) {
          field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE;
 }
 
-// The fields along a path; none, and a fault in parts[index], if there is no such path.
-std::vector<const FieldDescriptor*> find_fields(const Descriptor& root, const std::string& path,
-                                                std::size_t index, FaultLog& faults) {
-  std::vector<const FieldDescriptor*> fields;
-  std::string known;
-  const Descriptor* type = &root;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find('.', begin), path.size());
-    const std::string name = path.substr(begin, end - begin);
-    const FieldDescriptor* field = type == nullptr ? nullptr : type->FindFieldByName(name);
-    if (field == nullptr) {
-      const auto names = type == nullptr ? std::vector<std::string>{} : field_names(*type);
-      faults.add(index, {}, unknown_field(known, name, names));
-      return {};
-    }
-    fields.push_back(field);
-    known = join_path(known, name);
-    type = field->message_type();
-    begin = end + 1;
-  }
-  return fields;
-}
-
 // Fills in what parts[index] replaces: a.b=V becomes "a {\nb: V\n}\n". Leaves it alone on a fault.
 void read_assignment(const std::string& assignment, const Descriptor& type, std::size_t index,
                      MessagePart& part, FaultLog& faults) {
@@ -83,8 +60,12 @@ void read_assignment(const std::string& assignment, const Descriptor& type, std:
   }
   const std::string path = assignment.substr(0, equals);
   const std::string value = assignment.substr(equals + 1);
-  const std::vector<const FieldDescriptor*> fields = find_fields(type, path, index, faults);
-  if (fields.empty()) return;
+  Fault fault;
+  const std::vector<const FieldDescriptor*> fields = find_fields(type, path, fault);
+  if (fields.empty()) {
+    faults.add(index, {}, fault);
+    return;
+  }
   const FieldDescriptor& last = *fields.back();
   if (needs_value(last) && value.find_first_not_of(' ') == std::string::npos) {
     faults.add(index, {}, {{}, path, "no value", describe_type(last), {}});

@@ -226,8 +226,9 @@ class Resolver {
         below == 0 ? std::to_string(ranks)
                    : std::to_string(below) + " or " + std::to_string(below + ranks);
     const std::string value = text_.has(path) ? "" : std::to_string(batch) + ", the default, ";
-    text_.refuse(path, value + "is not allowed",
-                 "a multiple of cluster.world_size (" + std::to_string(ranks) + "): " + nearest);
+    text_.refuse_combination(
+        path, value + "is not allowed",
+        "a multiple of cluster.world_size (" + std::to_string(ranks) + "): " + nearest);
   }
 
   void check_sizes() {
@@ -241,20 +242,21 @@ class Resolver {
       width_sum += width;
     }
     if (parameters > kMostParameters) {
-      text_.refuse("model.layers", "and the other widths give too large a model",
-                   "at most 1e13 parameters, not " + short_number(parameters));
+      text_.refuse_combination("model.layers", "and the other widths give too large a model",
+                               "at most 1e13 parameters, not " + short_number(parameters));
       return;
     }
     const double activations = width_sum * static_cast<double>(scenario_.training.global_batch);
     if (activations > kMostActivations && !text_.is_refused("training.global_batch")) {
-      text_.refuse("training.global_batch", "rows of this model are too many",
-                   "at most 1e15 activations in all, not " + short_number(activations));
+      text_.refuse_combination("training.global_batch", "rows of this model are too many",
+                               "at most 1e15 activations in all, not " + short_number(activations));
     }
     const double updates =
         parameters * scenario_.world_size * static_cast<double>(scenario_.training.steps);
     if (updates > kMostUpdates && !text_.is_refused("training.steps")) {
-      text_.refuse("training.steps", "steps of this model are too many",
-                   "parameters x ranks x steps of at most 1e18, not " + short_number(updates));
+      text_.refuse_combination(
+          "training.steps", "steps of this model are too many",
+          "parameters x ranks x steps of at most 1e18, not " + short_number(updates));
     }
   }
 
@@ -311,16 +313,29 @@ std::optional<Scenario> read_scenario(const std::string& path,
                                       const std::vector<Override>& overrides,
                                       const std::filesystem::path& platforms,
                                       std::vector<Fault>& faults) {
+  const std::optional<ScenarioFile> file = read_scenario_file(path, faults);
+  return file ? parse_scenario(*file, overrides, platforms, faults) : std::nullopt;
+}
+
+std::optional<ScenarioFile> read_scenario_file(const std::string& path,
+                                               std::vector<Fault>& faults) {
   std::optional<std::string> contents = read_text_file(path, faults);
   if (!contents) return std::nullopt;
   if (contents->find_first_not_of(" \t\r\n") == std::string::npos) {
     faults.push_back({path, {}, "is empty", "a scenario; shardscope init FILE writes one", {}});
     return std::nullopt;
   }
+  return ScenarioFile{path, std::move(*contents)};
+}
+
+std::optional<Scenario> parse_scenario(const ScenarioFile& file,
+                                       const std::vector<Override>& overrides,
+                                       const std::filesystem::path& platforms,
+                                       std::vector<Fault>& faults) {
   schema::Scenario message;
-  MessageText text(path, std::move(*contents), overrides, message);
+  MessageText text(file.path, file.contents, overrides, message);
   std::error_code error;
-  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  const std::filesystem::path folder = std::filesystem::absolute(file.path, error).parent_path();
   Scenario scenario = Resolver(text, folder, platforms).resolve();
   if (!text.has_faults()) return scenario;
   const std::vector<Fault> found = text.faults();

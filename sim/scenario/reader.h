@@ -24,4 +24,19 @@ std::optional<Scenario> read_scenario(const std::string& path,
                                       const std::filesystem::path& platforms,
                                       std::vector<Fault>& faults);
 
+/// A scenario file's text, read once for what is to be parsed more than once.
+struct ScenarioFile {
+  std::string path;
+  std::string contents;
+};
+
+/// Nothing, and a fault, if there is no such file or no text in it.
+std::optional<ScenarioFile> read_scenario_file(const std::string& path, std::vector<Fault>& faults);
+
+/// read_scenario() of a file that has been read.
+std::optional<Scenario> parse_scenario(const ScenarioFile& file,
+                                       const std::vector<Override>& overrides,
+                                       const std::filesystem::path& platforms,
+                                       std::vector<Fault>& faults);
+
 }  // namespace shardscope

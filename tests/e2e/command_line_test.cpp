@@ -38,8 +38,9 @@ TEST_F(CommandLine, HelpAndVersion) {
   const Outcome help = run_program({"--help"});
   expect_success(help);
   expect_mentions(help.out,
-                  {"run", "memory", "check", "init", "schema", "Examples:", "Exit codes"});
-  for (const char* command : {"run", "memory", "check", "init", "schema"}) {
+                  {"run", "sweep", "merge", "memory", "check", "init", "schema", "Examples:",
+                   "Exit codes"});
+  for (const char* command : {"run", "sweep", "merge", "memory", "check", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
   expect_mentions(run_program({"run", "--help"}).out,

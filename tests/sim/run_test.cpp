@@ -4,15 +4,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "sim/run/child.h"
 #include "sim/run/host_memory.h"
+#include "sim/run/interruption.h"
 #include "tests/sim/sanitized.h"
 #include "tests/sim/simulated.h"
 #include "tests/sim/temporary_folder.h"
@@ -86,6 +89,70 @@ TEST(RunInChild, TheChildEndsWithItsParent) {
   ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
   EXPECT_EQ(read(ends[0], &letter, 1), 0);  // Its end of the pipe is closed.
   close(ends[0]);
+}
+
+TEST(ChildPool, RunsSeveralAtOnceAndGivesEachItsOwnResult) {
+  ChildPool pool;
+  EXPECT_FALSE(pool.wait({}).has_value());
+  // The first ends last, and what it writes is more than a pipe holds.
+  for (std::size_t id = 0; id < 8; ++id) {
+    EXPECT_EQ(pool.start(id,
+                         [id]() -> std::string {
+                           usleep(id == 0 ? 100'000 : 0);
+                           if (id == 3) {
+                             throw std::runtime_error("three");
+                           }
+                           return std::string(id * 100'000, 'a') + std::to_string(id);
+                         }),
+              std::nullopt);
+  }
+  EXPECT_EQ(pool.running(), 8U);
+  std::vector<std::size_t> order;
+  while (pool.running() > 0) {
+    if (const auto ended = pool.wait(std::chrono::seconds(10))) {
+      order.push_back(ended->id);
+      EXPECT_EQ(ended->result.ok, ended->id != 3);
+      EXPECT_EQ(ended->result.failure, ended->id == 3 ? "three" : "");
+      const std::string expected =
+          std::string(ended->id * 100'000, 'a') + std::to_string(ended->id);
+      EXPECT_EQ(ended->result.output, ended->id == 3 ? "" : expected);
+    }
+  }
+  EXPECT_EQ(order.size(), 8U);
+  EXPECT_EQ(order.back(), 0U);
+}
+
+TEST(ChildPool, WaitsNoLongerThanAskedAndKillsWhatIsLeft) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    ChildPool pool;
+    pool.start(0, [&]() -> std::string {
+      pause();
+      return "";
+    });
+    EXPECT_FALSE(pool.wait(std::chrono::milliseconds(10)).has_value());
+    EXPECT_EQ(pool.running(), 1U);
+  }
+  close(ends[1]);
+  char letter = 0;
+  EXPECT_EQ(read(ends[0], &letter, 1), 0);  // The child's copy of the other end is closed.
+  close(ends[0]);
+}
+
+TEST(Interruption, IsNotedByTheParentAlone) {
+  EXPECT_EQ(run_in_child([]() -> std::string {
+              const Interruption interruption;
+              const ChildResult child = run_in_child([] {
+                Interruption::leave_to_parent();
+                raise(SIGINT);
+                raise(SIGTERM);
+                return std::string("alive");
+              });
+              raise(SIGTERM);
+              return child.output + " " + std::to_string(Interruption::signal());
+            }).output,
+            "alive 15");
 }
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();

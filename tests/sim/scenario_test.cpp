@@ -281,6 +281,9 @@ TEST_F(ScenarioTest, FaultsOfOverridesNameTheArgument) {
   EXPECT_EQ(faults_of(kGood, {"model.seed.low=1"}),
             "--set model.seed.low=1: model.seed.low: unknown field\n");
   EXPECT_EQ(faults_of(kGood, {"=5"}).substr(0, 10), "--set =5: ");
+  EXPECT_EQ(faults_of(kGood, {"sweep.axis.points=5"}),
+            "--set sweep.axis.points=5: sweep.axis: may be given several times; all of them "
+            "together\n");
 }
 
 TEST_F(ScenarioTest, OverridesCannotReachBeyondTheirField) {
@@ -431,7 +434,7 @@ x.textproto:17:5: cluster.link.bandwith: unknown field; did you mean "bandwidth"
 x.textproto:18:14: cluster.link.latency: "5" has no unit; a time such as "5us"
 x.textproto:21:19: strategies: ZERO9 is not allowed; did you mean "ZERO1"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3)
 x.textproto:21:26: strategies: ddp is not allowed; did you mean "DDP"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3)
-x.textproto:22:1: extra: unknown field; one of name, model, data, training, cluster, strategies
+x.textproto:22:1: extra: unknown field; one of name, model, data, training, cluster, strategies, sweep
 )");
 }
 
@@ -560,7 +563,7 @@ training { steps: -1 precision: 7 }
 model { layers [4, 8] }
 cluster { world: 2 }
 )"),
-      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies)
+      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies, sweep)
 x.textproto:2:19: training.steps: -1 is not allowed; a whole number from 1 to 1000000
 x.textproto:2:33: training.precision: 7 is not allowed; one of FP32, BF16, FP16
 x.textproto:3:16: syntax error: expected ":", found "["

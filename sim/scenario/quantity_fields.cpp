@@ -1,0 +1,27 @@
+#include "sim/scenario/quantity_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace shardscope {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Dimension>, 6> kQuantities = {{
+    {"cluster.device.memory", Dimension::size},
+    {"cluster.device.peak_flops", Dimension::speed},
+    {"cluster.device.memory_bandwidth", Dimension::rate},
+    {"cluster.device.launch_overhead", Dimension::time},
+    {"cluster.link.bandwidth", Dimension::rate},
+    {"cluster.link.latency", Dimension::time},
+}};
+
+}  // namespace
+
+std::optional<Dimension> dimension_of(std::string_view path) {
+  const auto* field = std::find_if(kQuantities.begin(), kQuantities.end(),
+                                   [&](const auto& quantity) { return quantity.first == path; });
+  return field == kQuantities.end() ? std::nullopt : std::optional(field->second);
+}
+
+}  // namespace shardscope

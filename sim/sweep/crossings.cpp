@@ -1,0 +1,89 @@
+#include "sim/sweep/crossings.h"
+
+#include <cmath>
+
+namespace shardscope {
+namespace {
+
+constexpr double kNothing = 1e-9;
+
+int sign_of(const Sample& sample) {
+  if (std::abs(sample.value) <= kNothing * sample.size) {
+    return 0;
+  }
+  return sample.value > 0 ? 1 : -1;
+}
+
+double between(double low, double high, double part, bool is_log) {
+  return is_log ? low * std::pow(high / low, part) : low + (high - low) * part;
+}
+
+double place_of(const std::vector<Sample>& samples, std::size_t low, std::size_t high,
+                bool is_log) {
+  if (high > low + 1) {
+    return between(samples[low + 1].x, samples[high - 1].x, 0.5, is_log);
+  }
+  const double part = samples[low].value / (samples[low].value - samples[high].value);
+  return between(samples[low].x, samples[high].x, part, is_log);
+}
+
+// The share by which the duration shrinks per doubling from one sample to the next.
+double gain_per_doubling(const Sample& from, const Sample& to) {
+  return 1 - std::pow(to.value / from.value, 1 / std::log2(to.x / from.x));
+}
+
+}  // namespace
+
+std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, bool is_log) {
+  std::vector<Crossing> crossings;
+  const Sample* last = nullptr;  // The last sample before that has a sign.
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i].known) {
+      last = nullptr;
+      continue;
+    }
+    const int sign = sign_of(samples[i]);
+    if (sign == 0) {
+      continue;
+    }
+    if (last != nullptr && sign_of(*last) != sign) {
+      const auto low = static_cast<std::size_t>(last - samples.data());
+      crossings.push_back({place_of(samples, low, i, is_log), low, i, sign > 0});
+    }
+    last = &samples[i];
+  }
+  return crossings;
+}
+
+std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, double share) {
+  std::size_t last = samples.size();  // Walking down from the end as long as the gains are small.
+  while (last > 0 && !samples[last - 1].known) {
+    --last;
+  }
+  if (last == 0) {
+    return std::nullopt;
+  }
+  std::size_t first = last - 1;
+  double gain_above = 0;
+  double gain = 0;
+  while (first > 0 && samples[first - 1].known && samples[first - 1].x > 0) {
+    gain = gain_per_doubling(samples[first - 1], samples[first]);
+    if (!(gain < share)) {
+      break;
+    }
+    gain_above = gain;
+    --first;
+  }
+  if (first == last - 1) {
+    return std::nullopt;
+  }
+  const bool from_the_start = first == 0 || !samples[first - 1].known || samples[first - 1].x <= 0;
+  if (from_the_start) {
+    return Crossing{samples[first].x, first, first, false};
+  }
+  const double part = (gain - share) / (gain - gain_above);
+  return Crossing{between(samples[first - 1].x, samples[first].x, part, true), first - 1, first,
+                  false};
+}
+
+}  // namespace shardscope
