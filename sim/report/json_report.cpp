@@ -276,7 +276,7 @@ void write_rank(JsonWriter& json, const RankResult& rank) {
   json.end_object();
 }
 
-void write_run(JsonWriter& json, const RunResult& run, const ReportContext& context) {
+void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) {
   json.begin_object();
   json.member("strategy", run.strategy());
   json.member("world_size", run.world_size());
@@ -292,7 +292,7 @@ void write_run(JsonWriter& json, const RunResult& run, const ReportContext& cont
     json.member("failure", run.failure());
   }
   write_limiting_factor(json, run);
-  if (context.critical_path) {
+  if (with_critical_path) {
     write_critical_path(json, run);
   }
   json.begin_array("steps");
@@ -320,7 +320,7 @@ std::string json_report(const Scenario& scenario, const std::vector<RunResult>& 
   write_assumptions(json, scenario, context);
   json.begin_array("runs");
   for (const RunResult& run : runs) {
-    write_run(json, run, context);
+    write_run(json, run, context.critical_path);
   }
   json.end_array();
   json.end_object();
@@ -329,7 +329,7 @@ std::string json_report(const Scenario& scenario, const std::vector<RunResult>& 
 
 std::string json_run(const RunResult& run) {
   JsonWriter json(Layout::one_line);
-  write_run(json, run);
+  write_run(json, run, /*with_critical_path=*/false);
   return json.text();
 }
 

@@ -1,5 +1,7 @@
 #include "sim/sweep/folder.h"
 
+#include <json/json.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 
 #include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
+#include "sim/html/html_report.h"
 #include "sim/sweep/csv.h"
 #include "sim/sweep/data.h"
 #include "sim/sweep/findings.h"
@@ -167,10 +170,13 @@ std::optional<std::string> write_outputs(const std::string& folder, const Sweep&
   const bool is_whole = sweep.shard.count == 1;
   const std::vector<Finding> findings = is_whole ? find_all(grid) : std::vector<Finding>{};
   std::string summary = sweep_summary(grid, findings);
-  const bool written = write_csv(in(folder, "points.csv"), sweep, rows, problems) &&
-                       (!is_whole || write_text(in(folder, "findings.json"),
-                                                findings_json(sweep, findings), problems)) &&
-                       write_text(in(folder, "summary.txt"), summary, problems);
+  const bool written =
+      write_csv(in(folder, "points.csv"), sweep, rows, problems) &&
+      (!is_whole ||
+       write_text(in(folder, "findings.json"), findings_json(sweep, findings), problems)) &&
+      (!is_whole ||
+       write_text(in(folder, "report.html"), html_report(page_data(grid, findings)), problems)) &&
+      write_text(in(folder, "summary.txt"), summary, problems);
   return written ? std::optional(std::move(summary)) : std::nullopt;
 }
 
