@@ -3,6 +3,7 @@
 // simulation died.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@ struct RunArguments {
   bool quiet = false;
 };
 int run_command(const RunArguments& arguments);
+
+struct ExplainArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::optional<std::string> strategy;
+  std::int64_t step = 1;
+  bool markdown = false;
+};
+int explain_command(const ExplainArguments& arguments);
 
 struct MemoryArguments {
   std::string parameters;
