@@ -13,7 +13,7 @@ std::string label_of(const ElementRow& row) {
     return "r" + std::to_string(row.hop->round + 1) + " " + std::to_string(row.hop->from) + ">" +
            std::to_string(row.hop->to) + (row.hop->adds ? " +" : " =");
   }
-  const std::string state(1, row.state);
+  std::string state(1, row.state);
   switch (row.holder) {
     case Holder::one:
       return state + " rank " + std::to_string(row.rank);

@@ -45,7 +45,7 @@ std::string label_of(const ElementRow& row) {
            " sends chunk " + std::to_string(hop.chunk) + " to rank " + std::to_string(hop.to) +
            (hop.adds ? ", which adds it" : ", which copies it");
   }
-  const std::string state(1, row.state);
+  std::string state(1, row.state);
   switch (row.holder) {
     case Holder::one:
       return state + " of rank " + std::to_string(row.rank);
