@@ -23,6 +23,8 @@ class Collective {
              std::optional<LayerRange> layers, MemoryLedger& ledger, Storage storage);
 
   const Schedule& schedule() const { return *schedule_; }
+  const ChunkedTensor& data() const { return data_; }
+  const std::optional<LayerRange>& layers() const { return layers_; }
 
   /// "all_gather layers.2"; the operation alone if the data is no layer's.
   std::string name() const;

@@ -31,6 +31,9 @@ class GradientReducer {
   /// The averages of the rank's owned elements, a tensor per unit, padding (zeros) included.
   std::vector<Tensor> owned() const;
 
+  /// All that the rank keeps until the update, in the full or the shard layout.
+  Tensor kept() const { return kept_.tensor(); }
+
  private:
   void reduce(std::size_t unit_index);
   Tensor unit_gradient(std::size_t unit_index) const;

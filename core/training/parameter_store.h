@@ -26,6 +26,9 @@ class ParameterStore {
   /// What the optimizer updates: the rank's owned elements, a tensor per unit, padding included.
   std::vector<Tensor> owned() const;
 
+  /// All that the rank holds between uses, in the full or the shard layout.
+  Tensor held() const { return held_.tensor(); }
+
   /// Makes the update known to the other ranks, where they hold what this rank owns.
   void publish();
 

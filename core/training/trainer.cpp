@@ -44,6 +44,23 @@ StepDiagnostics Trainer::step(std::int64_t t) {
   return {.local_loss = loss, .gradient_sum_of_squares = optimizer_->gradient_sum_of_squares()};
 }
 
+Tensor Trainer::held(Category category) const {
+  switch (category) {
+    case Category::parameters:
+      return parameters_->held();
+    case Category::gradients:
+      return gradients_->kept();
+    case Category::master_weights:
+      return optimizer_->master_weights();
+    case Category::first_moment:
+      return optimizer_->first_moment();
+    case Category::second_moment:
+      return optimizer_->second_moment();
+    default:
+      return {};
+  }
+}
+
 void Trainer::load_batch(std::int64_t t) {
   if (group_.storage() == Storage::shape_only) {
     return;

@@ -48,6 +48,10 @@ class Trainer {
   /// The owned fp32 weights, a tensor per unit of the geometry.
   std::vector<Tensor> owned_weights() const { return optimizer_->owned_weights(); }
 
+  /// A model state as the rank holds it: in the geometry's full or shard layout, as the strategy
+  /// places it. No elements for other categories. After initialize.
+  Tensor held(Category category) const;
+
  private:
   void load_batch(std::int64_t t);
   double forward();

@@ -34,6 +34,11 @@ class ZeroOptimizer {
   /// The owned fp32 weights, a tensor per unit: master weights, or the fp32 parameters themselves.
   std::vector<Tensor> owned_weights() const;
 
+  /// Master weights (no elements in fp32 training) and moments, in the shard layout.
+  Tensor master_weights() const { return master_weights_.tensor(); }
+  Tensor first_moment() const { return first_moment_.tensor(); }
+  Tensor second_moment() const { return second_moment_.tensor(); }
+
  private:
   void update(std::int64_t t);
   Tensor state(const Buffer& buffer, const ShardUnit& unit) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,15 @@ struct RunArguments {
   bool quiet = false;
 };
 int run_command(const RunArguments& arguments);
+
+struct ExplainArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::optional<std::string> strategy;
+  std::int64_t step = 1;
+  bool markdown = false;
+};
+int explain_command(const ExplainArguments& arguments);
 
 struct MemoryArguments {
   std::string parameters;

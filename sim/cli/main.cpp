@@ -23,6 +23,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope run my.textproto --strategy DDP,ZERO3 --json result.json
   shardscope run my.textproto --trace trace.json --trace-steps 2..3 --critical-path
   shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
+  shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
@@ -44,6 +45,10 @@ an output; 130 interrupted.)";
 
 constexpr const char* kMergeExample = R"(Example:
   shardscope merge results-1 results-2 results-3 --out results)";
+constexpr const char* kExplainExamples = R"(Examples:
+  shardscope explain my.textproto --strategy ZERO1
+  shardscope explain my.textproto --step 3 --markdown > step.md
+  shardscope explain my.textproto --set cluster.world_size=2 --set model.layers=[2,2,1])";
 
 constexpr const char* kMemoryExample = R"(Example:
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
@@ -59,6 +64,7 @@ constexpr const char* kSchemaExample = R"(Example:
   shardscope schema | less)";
 
 using shardscope::CheckArguments;
+using shardscope::ExplainArguments;
 using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
 using shardscope::RunArguments;
@@ -158,6 +164,28 @@ void add_merge(CLI::App& app, MergeArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = merge_command(arguments); });
 }
 
+void add_explain(CLI::App& app, ExplainArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("explain", "Tell one step of a tiny scenario, number by number");
+  command->footer(kExplainExamples);
+  command->add_option("scenario", arguments.scenario, "Scenario file (2 to 4 ranks)")
+      ->required()
+      ->type_name("SCENARIO");
+  command->add_option("--step", arguments.step, "The step; those before it are run silently")
+      ->type_name("T")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[2,2,1]")
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--strategy", arguments.strategy, "Explain these instead of the scenario's")
+      ->type_name("A,B")
+      ->check(why_empty);
+  command->add_flag("--markdown", arguments.markdown, "Print Markdown instead of text");
+  command->callback([&] { exit_code = explain_command(arguments); });
+}
+
 void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("memory", "Table of formulas: model states per rank and strategy");
@@ -228,12 +256,14 @@ int run_program(int argc, char** argv) {
   RunArguments run;
   SweepArguments sweep;
   MergeArguments merge;
+  ExplainArguments explain;
   MemoryArguments memory;
   CheckArguments check;
   std::string init_path;
   add_run(app, run, exit_code);
   add_sweep(app, sweep, exit_code);
   add_merge(app, merge, exit_code);
+  add_explain(app, explain, exit_code);
   add_memory(app, memory, exit_code);
   add_check(app, check, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");

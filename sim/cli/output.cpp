@@ -1,7 +1,9 @@
 #include "sim/cli/output.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include <optional>
 
 #include "sim/files/atomic_file.h"
+#include "sim/report/table.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {
@@ -40,6 +43,14 @@ bool is_colour_terminal() {
   const char* terminal = std::getenv("TERM");
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr && terminal != nullptr &&
          std::strcmp(terminal, "dumb") != 0;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    return kReportWidth;
+  }
+  return std::clamp<std::size_t>(size.ws_col, kReportWidth / 2, kReportWidth);
 }
 
 }  // namespace shardscope

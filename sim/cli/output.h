@@ -1,6 +1,7 @@
 // What the commands print and write.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,8 @@ int write_or_print(const std::string& path, const std::string& text);
 
 /// Whether standard output is a terminal that shows colours.
 bool is_colour_terminal();
+
+/// Columns of the terminal that standard output is, from 40 to 80; 80 if it is none.
+std::size_t terminal_width();
 
 }  // namespace shardscope

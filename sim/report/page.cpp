@@ -22,7 +22,7 @@ std::string_view escape_of(Style style) {
 }  // namespace
 
 void Page::paragraph(const std::string& words, Style style, std::size_t indent) {
-  std::string lines = wrapped(words, kReportWidth, std::string(indent, ' '), indent);
+  std::string lines = wrapped(words, width_, std::string(indent, ' '), indent);
   if (colour_ && style != Style::plain) {
     lines.pop_back();
     lines.insert(0, escape_of(style)).append("\x1b[0m\n");
@@ -40,7 +40,7 @@ void Page::section(const std::string& title, const Table& table, const std::stri
     return;
   }
   heading(title);
-  text_ += table.text();
+  text_ += table.text(width_);
   if (!note.empty()) {
     paragraph(note, Style::dim, 2);
   }
@@ -50,7 +50,7 @@ void Page::entry(const std::string& key, const std::string& value) {
   constexpr std::size_t kValueColumn = 12;
   std::string first = "  " + key;
   first.resize(kValueColumn, ' ');
-  text_ += wrapped(value, kReportWidth, first, kValueColumn);
+  text_ += wrapped(value, width_, first, kValueColumn);
 }
 
 }  // namespace shardscope

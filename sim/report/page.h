@@ -1,4 +1,5 @@
-// The page that a text report is written on: headings, paragraphs and tables, 80 columns wide.
+// The page that a text report is written on: headings, paragraphs and tables, 80 columns wide
+// unless another width is wanted.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ enum class Style { plain, bold, dim, red };
 class Page {
  public:
   /// Styles are ANSI escapes, left out without colour.
-  explicit Page(bool colour) : colour_(colour) {}
+  explicit Page(bool colour, std::size_t width = kReportWidth) : colour_(colour), width_(width) {}
 
   void empty_line() { text_ += "\n"; }
 
@@ -27,6 +28,9 @@ class Page {
   /// A heading, a table and a note below it (if any); nothing if the table is empty.
   void section(const std::string& title, const Table& table, const std::string& note = "");
 
+  /// Lines that are laid out already.
+  void lines(const std::string& lines) { text_ += lines; }
+
   /// "  key       value", the value's lines one below another.
   void entry(const std::string& key, const std::string& value);
 
@@ -35,6 +39,7 @@ class Page {
 
  private:
   bool colour_;
+  std::size_t width_;
   std::string text_;
 };
 

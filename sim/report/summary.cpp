@@ -9,10 +9,10 @@
 namespace shardscope {
 namespace {
 
-StepTime mean_time(const RunResult& run) {
+MeanTime mean_time(const RunResult& run) {
   const int first = run.steps_size() > 1 ? 1 : 0;
   const int count = run.steps_size() - first;
-  StepTime mean;
+  MeanTime mean;
   for (int i = first; i < run.steps_size(); ++i) {
     const TimeSplit& time = run.steps(i).time();
     mean.wall_s += time.wall_s() / count;

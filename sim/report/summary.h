@@ -14,7 +14,7 @@ namespace shardscope {
 class RunResult;
 
 /// Seconds of a step, or their mean over steps.
-struct StepTime {
+struct MeanTime {
   double wall_s = 0;
   double forward_s = 0;
   double backward_s = 0;
@@ -42,7 +42,7 @@ struct WireBytes {
 
 struct RunSummary {
   bool completed = false;
-  StepTime mean;  ///< Over steps 2, 3, ...; of step 1 if it is the only one.
+  MeanTime mean;  ///< Over steps 2, 3, ...; of step 1 if it is the only one.
   FullestRank memory;
   WireBytes wire;
 

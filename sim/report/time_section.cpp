@@ -30,7 +30,7 @@ void write_step_time(const ComparedRuns& compared, Page& page) {
   Table table =
       strategy_table({"wall", "forward", "backward", "optimizer", "exposed", "of wall", "busy"});
   for_completed(compared, [&](const RunResult& run, const RunSummary& summary) {
-    const StepTime& mean = summary.mean;
+    const MeanTime& mean = summary.mean;
     table.add_row({strategy_name(run), figure(mean.wall_s), figure(mean.forward_s),
                    figure(mean.backward_s), figure(mean.optimizer_s), figure(mean.exposed_s),
                    format_percent(mean.exposed_s / mean.wall_s), figure(mean.busy_s)});

@@ -175,6 +175,24 @@ TEST_F(BadInput, InOptions) {
   expect_refused({"schema", "extra"}, {"extra"});
 }
 
+TEST_F(BadInput, OfAnExplanation) {
+  expect_refused({"explain", shipped("quickstart"), "--step", "21"},
+                 {"cluster.world_size: 8 ranks", "2 to 4, e.g. --set cluster.world_size=2",
+                  "model.layers: 394,368 parameters", "at most 64, e.g. --set model.layers=[2,2,1]",
+                  "--step 21: the scenario has 20 steps"});
+  expect_refused({"explain", shipped("explain"), "--set", "training.arithmetic=NONE"},
+                 {"training.arithmetic: NONE", "REAL"});
+  for (const char* step : {"0", "-1", "two", "1e9", ""}) {
+    expect_refused({"explain", shipped("explain"), "--step", step}, {"--step"});
+  }
+  expect_refused({"explain", shipped("explain"), "--strategy", "ZERO9"}, {"ZERO9"});
+  expect_refused({"explain", shipped("explain"), "--strategy", ""}, {"must not be empty"});
+  expect_refused({"explain", folder.path("none")}, {folder.path("none"), "No such file"});
+  expect_refused({"explain"}, {"scenario"});
+  expect_refused({"explain", shipped("explain")}, {"standard output: No space left on device"},
+                 {.stdout_path = "/dev/full"});
+}
+
 TEST_F(BadInput, OfTheTableOfFormulas) {
   const auto expect = [&](const char* parameters, const char* ranks, const char* precision,
                           const std::vector<std::string>& words) {

@@ -37,10 +37,10 @@ class CommandLine : public ::testing::Test {
 TEST_F(CommandLine, HelpAndVersion) {
   const Outcome help = run_program({"--help"});
   expect_success(help);
-  expect_mentions(help.out,
-                  {"run", "sweep", "merge", "memory", "check", "init", "schema", "Examples:",
-                   "Exit codes"});
-  for (const char* command : {"run", "sweep", "merge", "memory", "check", "init", "schema"}) {
+  expect_mentions(help.out, {"run", "sweep", "merge", "explain", "memory", "check", "init",
+                             "schema", "Examples:", "Exit codes"});
+  for (const char* command :
+       {"run", "sweep", "merge", "explain", "memory", "check", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
   expect_mentions(run_program({"run", "--help"}).out,
@@ -166,6 +166,20 @@ TEST_F(CommandLine, ADeviceThatIsTooSmallIsAResult) {
     EXPECT_EQ(run["out_of_memory"]["rank"], 0);
     EXPECT_FALSE(run.isMember("weights_digest"));
   }
+}
+
+TEST_F(CommandLine, ExplainsAStepAsTextAndAsMarkdown) {
+  const Outcome text = run_program({"explain", shipped("explain"), "--strategy", "ZERO3,DDP"});
+  expect_success(text);
+  expect_mentions(text.out, {"ZERO3, step 1 of 3", "DDP, step 1 of 3", "r1 0>1 +"});
+  EXPECT_EQ(text.out.find('\033'), std::string::npos);
+  const Outcome markdown = run_program(
+      {"explain", shipped("explain"), "--step", "2", "--markdown", "--set", "training.steps=2"});
+  expect_success(markdown);
+  expect_mentions(markdown.out, {"## ZERO1, step 2 of 2", "| p of all ranks |"});
+  // A scenario that is too large can be shrunk until it is not.
+  expect_success(run_program({"explain", shipped("quickstart"), "--set", "cluster.world_size=4",
+                              "--set", "model.layers=[3,4,2]"}));
 }
 
 TEST_F(CommandLine, Check) {

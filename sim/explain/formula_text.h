@@ -1,0 +1,24 @@
+// The formulas of what is held and sent, with the numbers of the step beside them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "core/training/strategy.h"
+#include "sim/explain/ledger_table.h"
+#include "sim/scenario/scenario.h"
+
+namespace shardscope {
+
+/// "20 B" if it is the same for every rank, else "18 and 20 B (ranks 0 to 1)".
+std::string bytes_per_rank(int world_size, const std::function<std::uint64_t(int rank)>& bytes);
+
+/// What a rank sends in the ranks' collective, by the formula and as it was.
+std::string wire_sentence(const Marks& marks);
+
+/// Model states and sent bytes of the whole step by formula.
+std::string memory_formula(const Strategy& strategy, const Scenario& scenario);
+std::string wire_formula(const Strategy& strategy, const Scenario& scenario);
+
+}  // namespace shardscope

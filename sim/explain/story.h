@@ -1,0 +1,80 @@
+// An explained training step as data: what the text and the Markdown both show.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace shardscope {
+
+/// One element of the parameters, or of their padding, in the full layout of the shard geometry.
+struct Column {
+  std::string name;      ///< "W0.3", "b1.0", "pad".
+  std::size_t unit = 0;  ///< Of the geometry.
+  int chunk = 0;         ///< The chunk of the unit that it lies in.
+};
+
+struct Hop {
+  int round = 0;  ///< From 0.
+  int from = 0;
+  int to = 0;
+  int chunk = 0;
+  bool adds = false;  ///< Else the receiver copies the chunk over its own.
+
+  friend bool operator==(const Hop&, const Hop&) = default;
+};
+
+/// Whose elements a row shows: one rank's, those of every rank, which holds the same, or every
+/// rank's own chunks.
+enum class Holder { one, all, own };
+
+/// Elements that ranks hold, or that one sends in a hop.
+struct ElementRow {
+  char state = 'p';  ///< p parameters, g gradients, w master weights, m and v moments.
+  Holder holder = Holder::one;
+  int rank = 0;  ///< If it is one.
+  std::optional<Hop> hop;
+  std::vector<std::optional<float>> values;  ///< One for each column of the story.
+
+  friend bool operator==(const ElementRow&, const ElementRow&) = default;
+};
+
+struct ElementTable {
+  std::size_t first = 0;  ///< Columns [first, last) of the story.
+  std::size_t last = 0;
+  bool shows_chunks = true;  ///< Else the vector is not cut.
+  std::vector<ElementRow> rows;
+
+  friend bool operator==(const ElementTable&, const ElementTable&) = default;
+};
+
+/// The first column names the rows.
+struct FigureTable {
+  std::vector<std::string> titles;
+  std::vector<std::vector<std::string>> rows;
+};
+
+using Block = std::variant<std::string, ElementTable, FigureTable>;
+
+struct Section {
+  std::string title;
+  std::vector<Block> blocks;  ///< Texts are sentences.
+};
+
+/// The step by one strategy.
+struct Story {
+  std::string title;
+  std::string about;
+  std::vector<Column> columns;
+  std::vector<Section> sections;  ///< Counted from 1.
+};
+
+struct Explanation {
+  std::string title;
+  std::vector<std::string> introduction;
+  std::vector<Story> stories;
+};
+
+}  // namespace shardscope
