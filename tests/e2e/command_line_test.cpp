@@ -37,9 +37,8 @@ class CommandLine : public ::testing::Test {
 TEST_F(CommandLine, HelpAndVersion) {
   const Outcome help = run_program({"--help"});
   expect_success(help);
-  expect_mentions(help.out,
-                  {"run", "sweep", "merge", "memory", "check", "init", "schema", "Examples:",
-                   "Exit codes"});
+  expect_mentions(help.out, {"run", "sweep", "merge", "memory", "check", "init", "schema",
+                             "Examples:", "Exit codes"});
   for (const char* command : {"run", "sweep", "merge", "memory", "check", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
