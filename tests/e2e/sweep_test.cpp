@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -15,7 +18,6 @@
 #include <vector>
 
 #include "tests/e2e/program.h"
-#include "tests/sim/sanitized.h"
 #include "tests/sim/temporary_folder.h"
 
 namespace shardscope::testing {
