@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/training/strategy.h"
-#include "sim/explain/ledger_table.h"
+#include "sim/explain/marks.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {

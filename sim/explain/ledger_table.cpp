@@ -1,8 +1,8 @@
 #include "sim/explain/ledger_table.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 namespace shardscope {
@@ -63,15 +63,6 @@ FigureTable ledger_table(const std::vector<LedgerColumn>& columns) {
   add_rows(
       columns, "sent so far", [](const Moment& moment) { return moment.sent_bytes; }, table);
   return table;
-}
-
-std::uint64_t held_bytes(const Moment& moment) {
-  return std::accumulate(moment.held.begin(), moment.held.end(), std::uint64_t{0});
-}
-
-std::uint64_t state_bytes(const Moment& moment) {
-  return std::accumulate(moment.held.begin(), moment.held.begin() + kStateCategoryCount,
-                         std::uint64_t{0});
 }
 
 }  // namespace shardscope

@@ -1,6 +1,7 @@
 #include "sim/explain/markdown.h"
 
-#include <cctype>
+#include <string_view>
+#include <vector>
 
 #include "sim/explain/element_lines.h"
 #include "sim/explain/number_text.h"

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "core/check.h"
 #include "sim/explain/formula_text.h"
 #include "sim/explain/layout.h"
 #include "sim/explain/ledger_table.h"
+#include "sim/explain/marks.h"
 #include "sim/explain/wording.h"
 #include "sim/report/format.h"
 
@@ -72,46 +72,6 @@ class Teller {
   std::size_t collectives_ = 0;                             // Told.
   std::vector<std::pair<ElementTable, std::size_t>> told_;  // And in which section.
 };
-
-// The ranks' moments of their nth collective.
-Marks collective_marks(const std::vector<StepLog>& logs, std::size_t index) {
-  Marks marks;
-  for (const StepLog& log : logs) {
-    std::size_t seen = 0;
-    const auto found = std::find_if(
-        log.moments.begin(), log.moments.end(),
-        [&](const Moment& moment) { return moment.collective.has_value() && seen++ == index; });
-    SHARDSCOPE_CHECK(found != log.moments.end(), "ranks differ in their collectives");
-    marks.push_back(&*found);
-  }
-  return marks;
-}
-
-// The ranks' moments of a kernel that each of them has once.
-Marks kernel_marks(const std::vector<StepLog>& logs, const std::string& kernel) {
-  Marks marks;
-  for (const StepLog& log : logs) {
-    marks.push_back(&*std::find_if(log.moments.begin(), log.moments.end(),
-                                   [&](const Moment& moment) { return moment.kernel == kernel; }));
-  }
-  return marks;
-}
-
-// Where each rank holds most before its first collective.
-Marks fullest_marks(const std::vector<StepLog>& logs) {
-  Marks marks;
-  for (const StepLog& log : logs) {
-    const Moment* fullest = &log.moments.front();
-    for (const Moment& moment : log.moments) {
-      if (moment.collective.has_value()) {
-        break;
-      }
-      fullest = held_bytes(moment) > held_bytes(*fullest) ? &moment : fullest;
-    }
-    marks.push_back(fullest);
-  }
-  return marks;
-}
 
 Story Teller::tell() {
   story_.title = std::string(strategy_.name) + ", step " + std::to_string(step_) + " of " +
@@ -185,10 +145,7 @@ void Teller::add_owned(ElementTable& table, Category state, const Marks& marks) 
 }
 
 void Teller::tell_beginning() {
-  Marks marks;
-  for (const StepLog& log : logs_) {
-    marks.push_back(&log.moments.front());
-  }
+  const Marks marks = first_marks(logs_);
   begin_section("Before the step", marks);
   ElementTable table = {.first = 0,
                         .last = story_.columns.size(),
@@ -300,10 +257,7 @@ void Teller::tell_adam() {
 }
 
 void Teller::tell_sums() {
-  Marks ends;
-  for (const StepLog& log : logs_) {
-    ends.push_back(&log.moments.back());
-  }
+  const Marks ends = last_marks(logs_);
   ledger_.push_back({"end", ends});
   story_.sections.push_back({.title = "Bytes on each rank, by section", .blocks = {}});
   add(ledger_table(ledger_));

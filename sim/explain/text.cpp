@@ -8,9 +8,8 @@ namespace {
 
 Table figures(const FigureTable& figures) {
   Table table;
-  for (const std::string& title : figures.titles) {
-    table.add_column(
-        title, table.empty() && &title == &figures.titles.front() ? Align::left : Align::right);
+  for (std::size_t i = 0; i < figures.titles.size(); ++i) {
+    table.add_column(figures.titles[i], i == 0 ? Align::left : Align::right);
   }
   for (const std::vector<std::string>& row : figures.rows) {
     table.add_row(row);
@@ -27,6 +26,11 @@ void write_block(const Block& block, const Story& story, std::size_t width, Page
     page.lines(figures(std::get<FigureTable>(block)).text(width));
   }
 }
+
+// How this form abbreviates.
+constexpr const char* kLegend =
+    "all: every rank holds the same; own: each its chunk. r1 0>1 +: in round 1 rank 0 sends this "
+    "chunk to rank 1, which adds it to its own (=: copies it).";
 
 void write_story(const Story& story, std::size_t width, Page& page) {
   page.heading(story.title);
@@ -47,6 +51,7 @@ std::string explanation_text(const Explanation& explanation, const TextOptions& 
   for (const std::string& paragraph : explanation.introduction) {
     page.paragraph(paragraph, Style::dim);
   }
+  page.paragraph(kLegend, Style::dim);
   for (const Story& story : explanation.stories) {
     write_story(story, options.width, page);
   }

@@ -50,9 +50,7 @@ std::vector<std::string> introduction(const Scenario& scenario) {
               " parameters. p parameters, g gradients (" + type + "); " + masters +
               "m and v Adam's moments (fp32). W0.1: element 1 of layer 0's weights, row by row; "
               "b0.1: of its bias; pad: padding.",
-          "[ ] is a chunk; chunk c is rank c's shard. Blank: not there or of no more use. all: "
-          "every rank holds the same; own: each its chunk. r1 0>1 +: in round 1 rank 0 sends this "
-          "chunk to rank 1, which adds it to its own (=: copies it)."};
+          "[ ] is a chunk; chunk c is rank c's shard. Blank: not there or of no more use."};
 }
 
 std::string about(const Strategy& strategy, const TrainingOptions& training) {

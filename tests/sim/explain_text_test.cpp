@@ -158,7 +158,7 @@ Facts facts_of_text(const std::string& text) {
       read_elements(lines, i, facts);
       continue;
     }
-    if (!lines[i].empty()) {
+    if (!lines[i].empty() && lines[i].rfind("all: ", 0) != 0) {  // The legend of abbreviations.
       facts.push_back(squeezed(lines[i]));
     }
     ++i;
