@@ -46,7 +46,6 @@ function colophon() {
          `${arithmetic}.`;
 }
 
-setChartDefaults();
 showHeader();
 showStrategies();
 if (isSweep) {
@@ -65,4 +64,4 @@ if (isSweep) {
 if (report.timelines) {
   addTimeline();
 }
-watchTheme();
+watchTheme();  // Draws.
