@@ -43,10 +43,19 @@ def make_pages():
     with_timelines = sample_data.data_of(page)
     with_timelines["timelines"] = [sample_data.timeline("ZERO1", 3), sample_data.timeline("DDP", 2)]
     sample_data.add_overlap(with_timelines, "ZERO1", 3e-4)
+    sample_data.slow_first_step(with_timelines, "DDP")
+    sample_data.vary_ranks(with_timelines)
     make_page("timelines", with_timelines)
     page, samples["small"] = sample_data.run_data(
         PROGRAM, f"{SCENARIOS}/too_small_device.textproto", "--set", "training.arithmetic=NONE")
     write_page("small", page)
+    page, _ = sample_data.run_data(
+        PROGRAM, f"{SCENARIOS}/quickstart.textproto", "--set", "cluster.device.memory=100B")
+    write_page("nothing_fits", page)
+    page, _ = sample_data.run_data(
+        PROGRAM, f"{SCENARIOS}/quickstart.textproto", "--set", "training.steps=3", "--strategy",
+        "DDP,ZERO3", "--set", "training.optimizer.learning_rate=1e38")
+    write_page("diverged", page)
     make_page("sweep", sample_data.sweep_data())
     make_page("hostile", hostile(with_timelines))
     swept = sample_data.sweep_data()
@@ -160,7 +169,8 @@ class PageTest(unittest.TestCase):
             "hostile": run_charts + ["loss", "timeline"],
             "hostile_sweep": ["sweep", "step-time", "tradeoff"],
         }
-        for name, path in pages.items():
+        for name in expected:
+            path = pages[name]
             for width, scheme in ((1440, "light"), (PHONE, "dark")):
                 with self.subTest(page=name, width=width):
                     browser.open(path, width, 900, scheme)
@@ -302,6 +312,16 @@ class PageTest(unittest.TestCase):
             }
             return count;""", card, row)
 
+    def test_a_page_on_which_nothing_completed(self):
+        browser.open(pages["nothing_fits"])
+        self.assertEqual(browser.log("browser"), [])
+        self.assertEqual(browser.run(
+            "return [...document.querySelectorAll('.card')].map((card) => card.id)"),
+            ["step-time", "memory"])  # For the labels of their rows.
+        text = browser.run("return document.getElementById('answer').innerText")
+        self.assertIn("✕ DDP, NAIVE_ZERO, ZERO1, ZERO2 and ZERO3", text)
+        self.assertIn("No strategy completed.", text)
+
     # ---- Charts of a run ----
 
     def test_step_time_of_the_report(self):
@@ -328,12 +348,17 @@ class PageTest(unittest.TestCase):
             self.expect_cell(table[0][2], table[1 + i][2], mean_s(run["steps"], "wall_s"))
 
     def test_step_time_of_a_rank(self):
-        browser.open(pages["quickstart"])
+        browser.open(pages["timelines"])
         browser.choose("step-time-rank", 5)
-        run = run_of(samples["quickstart"], "ZERO3")
-        expected = mean_s(run["ranks"][5]["steps"], "exposed_communication_s")
+        run = run_of(samples["timelines"]["run"], "ZERO3")
+        expected = run["ranks"][5]["steps"][0]["time"]["exposed_communication_s"]
         row = next(row for row in self.csv("step-time") if row["strategy"] == "ZERO3")
-        self.assertAlmostEqual(float(row["exposed_communication_s"]) / expected, 1, 12)
+        self.assertEqual(float(row["exposed_communication_s"]), expected)
+
+    def test_the_first_step_does_not_count(self):
+        browser.open(pages["timelines"])
+        expected = mean_s(run_of(samples["quickstart"], "DDP")["steps"], "wall_s")
+        self.assertAlmostEqual(float(self.csv("step-time")[0]["wall_s"]) / expected, 1, 12)
 
     def test_hidden_communication_is_marked(self):
         hidden = "communication hidden behind compute"
@@ -349,9 +374,9 @@ class PageTest(unittest.TestCase):
         self.assertIn(hidden, browser.run(
             "return document.querySelector('#step-time .legend').textContent"))
 
-    def test_memory_of_the_report_and_of_a_rank(self):
-        browser.open(pages["quickstart"])
-        report = samples["quickstart"]
+    def test_memory_of_the_fullest_and_of_a_rank(self):
+        browser.open(pages["timelines"])
+        report = samples["timelines"]["run"]
         for rank in (None, 7):
             if rank is not None:
                 browser.choose("memory-rank", rank)
@@ -409,6 +434,14 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.chart("loss")["y"]["type"], "linear")
         browser.choose("loss-log", True)
         self.assertEqual(self.chart("loss")["y"]["type"], "logarithmic")
+
+    def test_losses_that_diverge(self):
+        browser.open(pages["diverged"])
+        self.assertEqual(browser.log("browser"), [])
+        self.assertEqual([point["y"] for point in self.datasets("loss")["ZERO3"]][1:], [None] * 2)
+        self.assertEqual(self.table("loss")[2], ["2", "–", "–"])
+        self.assertIn("No finite number in 2 steps of DDP and 2 steps of ZERO3.", browser.run(
+            "return document.querySelector('#loss .note').textContent"))
 
     def test_strategies_can_be_left_out_everywhere(self):
         browser.open(pages["quickstart"])

@@ -51,6 +51,26 @@ def add_overlap(data, strategy, seconds):
                 step["time"]["busy_communication_s"] += seconds
 
 
+def slow_first_step(data, strategy):
+    """Makes the first step of that strategy ten times as long."""
+    for run in data["run"]["runs"]:
+        if run["strategy"] == strategy:
+            time = run["steps"][0]["time"]
+            time.update({name: 10 * value for name, value in time.items() if name.endswith("_s")})
+
+
+def vary_ranks(data):
+    """Makes each rank differ from the others in time and memory; the sixth is the fullest."""
+    for run in data["run"]["runs"]:
+        for rank in run["ranks"]:
+            for step in rank["steps"]:
+                for name in step["time"]:
+                    step["time"][name] *= 1 + rank["rank"] / 100
+            more = 1000 * (3 * (rank["rank"] + 2) % 8)
+            rank["memory"]["peak_bytes"]["inputs"] += more
+            rank["memory"]["peak_bytes"]["total"] += more
+
+
 BANDWIDTHS = [1.25e8, 1.25e9, 1.25e10, 1.25e11]
 WORLD_SIZES = [2, 8, 64]
 

@@ -68,15 +68,16 @@ TEST(ScriptJsonTest, NumbersAreShortAndExact) {
 }
 
 TEST(ColumnsTest, EachPointHasAnEntryInEachColumn) {
-  const Json::Value columns = columns_of(parsed(R"([
+  std::string columns;
+  append_columns(parsed(R"([
     {"axis": [0, 2], "strategy": "DDP", "wall_s": 1.5},
     {"axis": [1, 0], "strategy": "ZERO1", "failure": "killed"},
-    {"axis": [1, 1], "strategy": "DDP", "wall_s": null, "loss": 2}])"));
-  EXPECT_EQ(script_json(columns),
-            R"({"axis":[[0,1,1],[2,0,1]],)"
-            R"("columns":{"loss":[null,null,2],"wall_s":[1.5,null,null]},"count":3,)"
-            R"("texts":{"failure":{"codes":[-1,0,-1],"values":["killed"]},)"
-            R"("strategy":{"codes":[0,1,0],"values":["DDP","ZERO1"]}}})");
+    {"axis": [1, 1], "strategy": "DDP", "wall_s": null, "loss": 2}])"),
+                 columns);
+  EXPECT_EQ(columns, R"({"count":3,"axis":[[0,1,1],[2,0,1]],)"
+                     R"("columns":{"loss":[null,null,2],"wall_s":[1.5,null,null]},)"
+                     R"("texts":{"failure":{"values":["killed"],"codes":[-1,0,-1]},)"
+                     R"("strategy":{"values":["DDP","ZERO1"],"codes":[0,1,0]}}})");
 }
 
 TEST(RunDataTest, SaysTheAnswerAndWhatLimitsAndWhatDoesNotFit) {

@@ -56,7 +56,9 @@ if (isSweep) {
   showAnswerOfRun();
   addStepTimeOfRun();
   addMemoryOfRun();
-  addTradeoffOfRun();
+  if (report.run.runs.some(({outcome}) => outcome === 'completed')) {
+    addTradeoffOfRun();
+  }
   if (lossRuns().length > 0) {
     addLossOfRun();
   }
