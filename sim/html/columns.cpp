@@ -2,15 +2,57 @@
 
 #include <json/json.h>
 
+#include <cstddef>
 #include <map>
-#include <string>
+#include <vector>
+
+#include "sim/html/script_json.h"
 
 namespace shardscope {
 namespace {
 
-using Index = Json::ArrayIndex;
+/// The elements of a JSON array, one of each point. Points without one have `nothing`.
+class Column {
+ public:
+  explicit Column(const char* nothing) : nothing_(nothing) {}
 
-/// Adds columns while it reads points, each filled up to the point at hand.
+  /// The element of that point, counted from 0.
+  void add(const Json::Value& value, std::size_t point) {
+    fill(point);
+    separate();
+    append_script_json(value, elements_);
+  }
+
+  void append_to(std::string& text, std::size_t points) {
+    fill(points);
+    text += '[' + elements_ + ']';
+  }
+
+ private:
+  void fill(std::size_t points) {
+    while (size_ < points) {
+      separate();
+      elements_ += nothing_;
+    }
+  }
+
+  void separate() {
+    elements_ += size_ == 0 ? "" : ",";
+    ++size_;
+  }
+
+  const char* nothing_;
+  std::string elements_;
+  std::size_t size_ = 0;
+};
+
+/// Texts by their number in the order in which they first come.
+struct TextColumn {
+  Column codes{"-1"};
+  Json::Value values{Json::arrayValue};
+  std::map<std::string, Json::ArrayIndex> code_of;
+};
+
 class Columns {
  public:
   void add(const Json::Value& point) {
@@ -18,74 +60,75 @@ class Columns {
       if (member.name() == "axis") {
         add_places(*member);
       } else if (member->isString()) {
-        add_text(member.name(), member->asString());
+        add_text(texts_[member.name()], member->asString());
       } else {
-        filled(numbers_[member.name()], Json::Value()).append(*member);
+        numbers_.try_emplace(member.name(), "null").first->second.add(*member, count_);
       }
     }
     ++count_;
   }
 
-  Json::Value result() {
-    Json::Value result;
-    result["count"] = count_;
-    result["axis"] = std::move(axis_);
-    for (auto& [name, column] : numbers_) {
-      filled(column, Json::Value());
-      result["columns"][name] = std::move(column);
+  void append_to(std::string& text) {
+    text += R"({"count":)" + std::to_string(count_) + R"(,"axis":[)";
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      text += i == 0 ? "" : ",";
+      axes_[i].append_to(text, count_);
     }
-    for (auto& [name, column] : texts_) {
-      filled(column.codes, -1);
-      result["texts"][name]["values"] = std::move(column.values);
-      result["texts"][name]["codes"] = std::move(column.codes);
-    }
-    return result;
+    text += R"(],"columns":{)";
+    append_members(numbers_, text, [&](Column& column) { column.append_to(text, count_); });
+    text += R"(},"texts":{)";
+    append_members(texts_, text, [&](TextColumn& column) {
+      text += R"({"values":)";
+      append_script_json(column.values, text);
+      text += R"(,"codes":)";
+      column.codes.append_to(text, count_);
+      text += '}';
+    });
+    text += "}}";
   }
 
  private:
-  struct TextColumn {
-    Json::Value values{Json::arrayValue};
-    Json::Value codes{Json::arrayValue};
-    std::map<std::string, Index> code_of;
-  };
-
   void add_places(const Json::Value& places) {
-    for (Index i = 0; i < places.size(); ++i) {
-      axis_[i].append(places[i]);
+    axes_.resize(places.size(), Column("null"));
+    for (Json::ArrayIndex i = 0; i < places.size(); ++i) {
+      axes_[i].add(places[i], count_);
     }
   }
 
-  void add_text(const std::string& name, const std::string& text) {
-    TextColumn& column = texts_[name];
+  void add_text(TextColumn& column, const std::string& text) const {
     const auto [found, is_new] = column.code_of.try_emplace(text, column.values.size());
     if (is_new) {
       column.values.append(text);
     }
-    filled(column.codes, -1).append(found->second);
+    column.codes.add(found->second, count_);
   }
 
-  /// The column with one entry for each earlier point.
-  Json::Value& filled(Json::Value& column, const Json::Value& nothing) const {
-    while (column.size() < count_) {
-      column.append(nothing);
+  template <typename T, typename F>
+  static void append_members(std::map<std::string, T>& columns, std::string& text, F&& append) {
+    const char* separator = "";
+    for (auto& [name, column] : columns) {
+      text += separator;
+      append_script_json(name, text);
+      text += ':';
+      append(column);
+      separator = ",";
     }
-    return column;
   }
 
-  Index count_ = 0;
-  Json::Value axis_{Json::arrayValue};
-  std::map<std::string, Json::Value> numbers_;
+  std::size_t count_ = 0;
+  std::vector<Column> axes_;
+  std::map<std::string, Column> numbers_;
   std::map<std::string, TextColumn> texts_;
 };
 
 }  // namespace
 
-Json::Value columns_of(const Json::Value& points) {
+void append_columns(const Json::Value& points, std::string& text) {
   Columns columns;
   for (const Json::Value& point : points) {
     columns.add(point);
   }
-  return columns.result();
+  columns.append_to(text);
 }
 
 }  // namespace shardscope

@@ -27,6 +27,9 @@ file(READ ${SOURCE_DIR}/page.html page)
 file(READ ${SOURCE_DIR}/style.css style)
 file(READ ${SOURCE_DIR}/chart_js_licence.txt licence)
 file(READ ${CHART_JS} chart_js)
+if(NOT chart_js MATCHES "Chart\\.js v3\\.")
+  message(FATAL_ERROR "${CHART_JS} is not version 3 of Chart.js")
+endif()
 
 # The scripts share one scope that nothing outside reaches.
 set(app "(() => {\n'use strict';\n")

@@ -9,28 +9,27 @@
 namespace shardscope {
 namespace {
 
-/// With the points as columns. The points, which may be a million, are not copied first.
-Json::Value compact_sweep(const Json::Value& sweep) {
-  Json::Value compact;
-  for (auto member = sweep.begin(); member != sweep.end(); ++member) {
-    compact[member.name()] = member.name() == "points" ? columns_of(*member) : *member;
-  }
-  return compact;
-}
-
-Json::Value compact_data(const Json::Value& data) {
-  Json::Value compact;
-  for (auto member = data.begin(); member != data.end(); ++member) {
-    compact[member.name()] = member.name() == "sweep" ? compact_sweep(*member) : *member;
-  }
-  return compact;
+void append_sweep(const Json::Value& sweep, std::string& text) {
+  append_script_object(sweep, text, [&](const std::string& name, const Json::Value& value) {
+    if (name == "points") {
+      append_columns(value, text);
+    } else {
+      append_script_json(value, text);
+    }
+  });
 }
 
 }  // namespace
 
 std::string html_report(const Json::Value& data) {
   std::string page(kPageBeforeData);
-  append_script_json(compact_data(data), page);
+  append_script_object(data, page, [&](const std::string& name, const Json::Value& value) {
+    if (name == "sweep") {
+      append_sweep(value, page);
+    } else {
+      append_script_json(value, page);
+    }
+  });
   page += kPageAfterData;
   return page;
 }

@@ -2,6 +2,7 @@
 
 #include <json/json.h>
 
+#include <cctype>
 #include <map>
 #include <memory>
 #include <string>
@@ -95,11 +96,17 @@ std::map<std::string, std::vector<std::string>> limited_by(const ComparedRuns& c
   return limited;
 }
 
+/// Text reports have the scenario's name before it.
+std::string capitalized(std::string sentence) {
+  sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+  return sentence;
+}
+
 Json::Value sentences(const Scenario& scenario, const std::vector<RunResult>& runs) {
   const ComparedRuns compared = compare(scenario, runs);
   Json::Value sentences(Json::arrayValue);
   for (const std::string& sentence : answer(runs, compared.summaries)) {
-    sentences.append(sentence);
+    sentences.append(capitalized(sentence));
   }
   for (const auto& [limit, strategies] : limited_by(compared)) {
     sentences.append("What limits " + listed(strategies) + " most: " + limit + ".");

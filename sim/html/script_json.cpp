@@ -60,19 +60,6 @@ void append_array(const Json::Value& array, std::string& text) {
   text += ']';
 }
 
-void append_object(const Json::Value& object, std::string& text) {
-  const char* separator = "";
-  text += '{';
-  for (auto member = object.begin(); member != object.end(); ++member) {
-    text += separator;
-    append_text(member.name(), text);
-    text += ':';
-    append_script_json(*member, text);
-    separator = ",";
-  }
-  text += '}';
-}
-
 }  // namespace
 
 void append_script_json(const Json::Value& value, std::string& text) {
@@ -99,9 +86,26 @@ void append_script_json(const Json::Value& value, std::string& text) {
       append_array(value, text);
       break;
     case Json::objectValue:
-      append_object(value, text);
+      append_script_object(value, text, [&](const std::string&, const Json::Value& member) {
+        append_script_json(member, text);
+      });
       break;
   }
+}
+
+void append_script_object(
+    const Json::Value& object, std::string& text,
+    const std::function<void(const std::string& name, const Json::Value& value)>& append) {
+  const char* separator = "";
+  text += '{';
+  for (auto member = object.begin(); member != object.end(); ++member) {
+    text += separator;
+    append_text(member.name(), text);
+    text += ':';
+    append(member.name(), *member);
+    separator = ",";
+  }
+  text += '}';
 }
 
 }  // namespace shardscope

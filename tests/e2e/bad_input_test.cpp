@@ -156,7 +156,7 @@ TEST_F(BadInput, InSetNamesTheArgument) {
 TEST_F(BadInput, InOptions) {
   expect_run_refused(small, {"--strategy", "ZERO1,ZERO9"}, {"--strategy", "ZERO9", "\"ZERO1\""});
   expect_run_refused(small, {"--strategy", "DDP,DDP"}, {"listed twice"});
-  for (const char* option : {"--strategy", "--json", "--save-weights"}) {
+  for (const char* option : {"--strategy", "--json", "--html", "--save-weights"}) {
     expect_refused({"run", small, option, ""}, {option, "must not be empty"});
   }
   for (const char* threads : {"0", "-1", "two", "1e9"}) {
@@ -238,6 +238,7 @@ TEST_F(BadInput, OutputsThatCannotBeWrittenAreSaidBeforeAnythingRuns) {
        {folder.path("directory"), missing, folder.path("file/report.json")}) {
     SCOPED_TRACE(path);
     expect_refused({"run", small, "--json", path}, {"cannot be written"});
+    expect_refused({"run", small, "--html", path}, {"cannot be written"});
     expect_refused({"run", small, "--json", path, "--save-weights", folder.path("out")},
                    {"cannot be written"});
     expect_refused({"memory", "--parameters", "1", "--world-size", "1", "--json", path},
@@ -257,11 +258,17 @@ TEST_F(BadInput, OutputsThatWouldReplaceAnInputOrEachOther) {
   for (const std::string& path :
        {small, folder.path("./small.textproto"), folder.path("link.json")}) {
     expect_refused({"run", small, "--json", path}, {"--json", "is also the scenario"});
+    expect_refused({"run", small, "--html", path}, {"--html", "is also the scenario"});
   }
   const std::string weights = folder.path("out/ZERO3.safetensors");
   expect_refused({"run", small, "--strategy", "ZERO3", "--save-weights", folder.path("out"),
                   "--json", weights},
                  {"--save-weights", weights, "an output of --json"});
+  const std::string report = folder.path("report");
+  expect_refused({"run", small, "--json", report, "--html", report},
+                 {"--html", report, "an output of --json"});
+  expect_refused({"run", small, "--json", "-", "--html", "-"},
+                 {"--html: standard output is also an output of --json"});
   EXPECT_EQ(folder.read("small.textproto"), kept);
 }
 
@@ -281,11 +288,14 @@ TEST_F(BadInput, InWhatATraceCovers) {
 }
 
 TEST_F(BadInput, AFullDiskIsAFault) {
-  expect_refused({"run", small, "--json", "/dev/full"},
-                 {"/dev/full: cannot be written: No space left on device"});
+  for (const char* option : {"--json", "--html"}) {
+    expect_refused({"run", small, option, "/dev/full"},
+                   {"/dev/full: cannot be written: No space left on device"});
+  }
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"run", small},
-        std::vector<std::string>{"run", small, "--json", "-"}, std::vector<std::string>{"schema"},
+        std::vector<std::string>{"run", small, "--json", "-"},
+        std::vector<std::string>{"run", small, "--html", "-"}, std::vector<std::string>{"schema"},
         std::vector<std::string>{"check", small},
         std::vector<std::string>{"memory", "--parameters", "1", "--world-size", "1"}}) {
     expect_refused(arguments, {"standard output: No space left on device"},

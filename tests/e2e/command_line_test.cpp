@@ -43,8 +43,8 @@ TEST_F(CommandLine, HelpAndVersion) {
        {"run", "sweep", "merge", "explain", "memory", "check", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
-  expect_mentions(run_program({"run", "--help"}).out,
-                  {"--set", "--strategy", "--json", "--save-weights", "--threads", "--quiet"});
+  expect_mentions(run_program({"run", "--help"}).out, {"--set", "--strategy", "--json", "--html",
+                                                       "--save-weights", "--threads", "--quiet"});
   const Outcome version = run_program({"--version"});
   expect_success(version);
   EXPECT_EQ(version.out.substr(0, 11), "shardscope ");
@@ -114,6 +114,17 @@ TEST_F(CommandLine, JsonInAFileComesBesideTheText) {
   expect_success(run_program({"run", "../small.textproto", "--json", "r.json"},
                              {.folder = folder.path("here")}));
   EXPECT_TRUE(fs::exists(folder.path("here/r.json")));
+}
+
+TEST_F(CommandLine, AHtmlPageComesBesideTheOtherReports) {
+  const std::string path = folder.path("report.html");
+  const Outcome all =
+      run_program({"run", small, "--html", path, "--json", folder.path("report.json")});
+  expect_success(all);
+  EXPECT_EQ(all.out, run_program({"run", small}).out);
+  EXPECT_EQ(folder.read("report.json"), run_program({"run", small, "--json", "-"}).out);
+  EXPECT_EQ(folder.read("report.html"), run_program({"run", small, "--html", "-"}).out);
+  expect_mentions(folder.read("report.html").substr(0, 100), {"<!doctype html>"});
 }
 
 TEST_F(CommandLine, WhatIsNotANumberIsNull) {

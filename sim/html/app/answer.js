@@ -84,11 +84,11 @@ function showAnswerOfSweep() {
 
 // Who is fastest at how many of the settings, and who does not fit.
 function sweepFacts() {
-  const {count, axis} = report.sweep.points;
+  const {axes, points: {count, axis}} = report.sweep;
   const settings = new Map();
   const failures = new Map();
   for (let point = 0; point < count; ++point) {
-    const setting = axis.map((places) => places[point]).join();
+    const setting = axis.reduce((key, places, i) => key * axes[i].values.length + places[point], 0);
     const best = settings.get(setting) ?? null;
     const wall = sweepFigure('wall_s', point);
     const faster = isNumber(wall) && (best === null || wall < sweepFigure('wall_s', best));

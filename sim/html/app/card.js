@@ -30,7 +30,6 @@ function addCard({id, title, controls = [], wide = false, draw}) {
       element('div', {class: 'data'}, element('details', {}, element('summary', {}, 'Table'),
                                               card.table), save)));
   repaints.push(() => redraw(card));
-  redraw(card);
   return card;
 }
 

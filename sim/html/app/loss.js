@@ -45,7 +45,7 @@ function drawLoss(metric, logarithmic) {
       const {colour, dash} = strategyStyle(strategy);
       return {label: strategy, colour, dash};
     }),
-    note: sameWeightsNote(runs),
+    note: `${sameWeightsNote(runs)} ${gapsNote(runs, metric)}`,
     summary: `Lines of the ${label} of each step for ${listed(runs.map((run) => run.strategy))}.`,
     table: lossTable(runs, metric, label, longest),
     config: {
@@ -87,6 +87,13 @@ function sameWeightsNote(runs) {
   const same = [...groups.entries()].filter(([digest, group]) => digest && group.length > 1);
   return same.map(([, group]) => `${listed(group)} end with the same weights, bit for bit.`)
       .join(' ');
+}
+
+// NaN and infinity come as null.
+function gapsNote(runs, metric) {
+  const gaps = runs.filter((run) => run.steps.some((step) => step[metric] === null));
+  return gaps.length === 0 ? '' : `No finite number in ${listed(gaps.map(({strategy, steps}) =>
+      `${formatCount(steps.filter((step) => step[metric] === null).length)} steps of ${strategy}`))}.`;
 }
 
 function lossTable(runs, metric, label, longest) {

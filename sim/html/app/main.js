@@ -46,7 +46,6 @@ function colophon() {
          `${arithmetic}.`;
 }
 
-setChartDefaults();
 showHeader();
 showStrategies();
 if (isSweep) {
@@ -57,7 +56,9 @@ if (isSweep) {
   showAnswerOfRun();
   addStepTimeOfRun();
   addMemoryOfRun();
-  addTradeoffOfRun();
+  if (report.run.runs.some(({outcome}) => outcome === 'completed')) {
+    addTradeoffOfRun();
+  }
   if (lossRuns().length > 0) {
     addLossOfRun();
   }
@@ -65,4 +66,4 @@ if (isSweep) {
 if (report.timelines) {
   addTimeline();
 }
-watchTheme();
+watchTheme();  // Draws.

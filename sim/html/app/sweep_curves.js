@@ -1,5 +1,7 @@
 // Curves over one axis of a sweep, with the places where the answer changes.
 
+const MOST_PLACES_NAMED = 8;
+
 // Findings that lie on this curve: their axis is drawn, the others have the values they hold for.
 function findingsOn(axis, chosen) {
   const {axes, findings = []} = report.sweep;
@@ -60,7 +62,7 @@ function drawSweep({axis: axisIndex, metric, logarithmic, chosen}) {
             .map((point) => ({x: position(point),
                               y: has(point) ? sweepFigure(metric, point) / unit.size : NaN})),
                         place),
-        radius: slice.length > 400 ? 0 : 5,
+        radius: axis.values.length > 100 ? 0 : axis.values.length > 30 ? 3 : 5,
         hoverRadius: 7,
         clip: false,
       }))},
@@ -109,9 +111,15 @@ function sweepNote(findings, missing, axis, places) {
       byStrategy.set(key, [...(byStrategy.get(key) || []), axisLabel(axis, places[point])]);
     }
     note.append(element('p', {class: 'problem'}, `✕ ${[...byStrategy].map(
-        ([what, where]) => what + listed(where)).join('; ')}.`));
+        ([what, where]) => what + whereText(where, axis)).join('; ')}.`));
   }
   return note;
+}
+
+function whereText(labels, axis) {
+  return labels.length <= MOST_PLACES_NAMED
+      ? listed(labels)
+      : `${formatCount(labels.length)} of ${formatCount(axis.values.length)} values`;
 }
 
 function sweepTable(column, axis, places, strategies, slice) {

@@ -7,6 +7,7 @@ const KINDS = [
   {kind: 'communication', colour: 'communication', pattern: 'crossed'},
 ];
 const MOST_BARS_AT_FIRST = 3000;
+const MOST_RANKS_DRAWN = 64;
 
 function kindOf(event) {
   return event.stream === 'communication' ? 'communication' : event.phase;
@@ -20,7 +21,8 @@ function rowOf({rank, stream}) {
 function drawTimeline({timeline, rank, zoom, position}) {
   const begin = smallest(timeline.events.map((event) => event.begin_s));
   const span = largestOf(timeline.events.map((event) => event.end_s - begin));
-  const events = timeline.events.filter((event) => rank === null || event.rank === rank);
+  const ranks = rank === null ? ranksOf(timeline).slice(0, MOST_RANKS_DRAWN) : [rank];
+  const events = timeline.events.filter((event) => ranks.includes(event.rank));
   const unit = unitFor('s', span);
   const rows = [...new Set([...events].sort(byRankAndStream).map(rowOf))];
   const kinds = KINDS.filter(({kind}) => events.some((event) => kindOf(event) === kind));
@@ -113,6 +115,10 @@ function ranksOf(timeline) {
   return [...new Set(timeline.events.map((event) => event.rank))].sort((a, b) => a - b);
 }
 
+function allRanksText(ranks) {
+  return ranks.length <= MOST_RANKS_DRAWN ? 'all' : `the first ${MOST_RANKS_DRAWN}`;
+}
+
 // All ranks at once, unless those are more bars than anyone could tell apart.
 function firstRankShown(timeline) {
   return timeline.events.length > MOST_BARS_AT_FIRST ? ranksOf(timeline)[0] : null;
@@ -137,7 +143,7 @@ function addTimeline() {
       selectControl('timeline-step', 'Step', timelines.map(({strategy, step}, i) => [
         i, `${strategy}, step ${step}`,
       ]), 0, (i) => change('timeline')(timelines[i])),
-      selectControl('timeline-rank', 'Rank', [['', 'all'], ...ranks.map((rank) => [
+      selectControl('timeline-rank', 'Rank', [['', allRanksText(ranks)], ...ranks.map((rank) => [
         rank, `rank ${rank}`,
       ])], view.rank ?? '', (rank) => change('rank')(rank === '' ? null : Number(rank))),
       selectControl('timeline-zoom', 'Zoom', [1, 2, 4, 8, 16, 32].map((zoom) => [
