@@ -252,7 +252,8 @@ TEST(TextReportTest, LossesThatDiverge) {
   EXPECT_TRUE(contains(text, "     1  1234567800000  1.2346e-07  0.100000"));
   EXPECT_TRUE(contains(text, "     2            inf "));
   EXPECT_TRUE(contains(text, "     3            nan "));
-  EXPECT_EQ(text.find("The training diverges: the loss is not finite with DDP from step 2 on."), 0U);
+  EXPECT_EQ(text.find("The training diverges: the loss is not finite with DDP from step 2 on."),
+            0U);
 }
 
 TEST(TextReportTest, AShapeOnlyReportHasNoLosses) {
