@@ -114,16 +114,9 @@ class Browser:
         self.command("Input.dispatchMouseEvent", type="mouseMoved", x=left + x, y=top + y)
         self.run("return new Promise((done) => requestAnimationFrame(() => done()));")
 
-    def screenshot(self, path):
-        """The whole page as a PNG file."""
-        image = self.command("Page.captureScreenshot", captureBeyondViewport=True)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(image["data"]))
-
-    def pdf(self, path):
-        """The page as it is printed."""
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"]))
+    def printed(self):
+        """The page as PDF."""
+        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
 
 
 def wait_until(condition, seconds=10):
