@@ -258,9 +258,11 @@ class PageTest(unittest.TestCase):
             select.value = 'auto';
             select.dispatchEvent(new Event('change'));""")
         self.assertEqual(browser.run(background), dark)
-        browser.run("window.dispatchEvent(new Event('beforeprint'))")
-        self.assertEqual(browser.run(grid), light_grid)
-        browser.run("window.dispatchEvent(new Event('afterprint'))")
+        browser.run(f"""
+            const grid = () => {{ {grid} }};
+            addEventListener('beforeprint', () => {{ window.printedGrid = grid(); }});""")
+        self.assertEqual(browser.printed()[:4], b"%PDF")
+        self.assertEqual(browser.run("return window.printedGrid"), light_grid)
         self.assertEqual(browser.run(grid), dark_grid)
 
     # ---- The answer ----
@@ -485,6 +487,9 @@ class PageTest(unittest.TestCase):
                          ["rank 1 compute", "rank 1 communication"])
         whole = self.chart("timeline")["x"]
         browser.choose("timeline-zoom", 4)
+        zoomed = self.chart("timeline")["x"]
+        self.assertAlmostEqual(zoomed["min"], 0)
+        self.assertAlmostEqual(zoomed["max"], whole["max"] / 4)
         browser.choose("timeline-position", 1)
         zoomed = self.chart("timeline")["x"]
         self.assertAlmostEqual(zoomed["max"] - zoomed["min"], (whole["max"] - whole["min"]) / 4)

@@ -37,8 +37,10 @@ def timeline(strategy, ranks):
         for i, layer in enumerate((2, 1, 0)):
             begin = 3e-4 + 2e-4 * i
             add(rank, "compute", f"backward layers.{layer}", "backward", begin, 2e-4, 0, 4e6)
-            add(rank, "communication", f"reduce_scatter layers.{layer}", "communication",
-                begin + 2e-4, 1.5e-4, 525312, 0)
+            # The phase may also be the one that started it.
+            phase = "communication" if layer == 2 else "backward"
+            add(rank, "communication", f"reduce_scatter layers.{layer}", phase, begin + 2e-4,
+                1.5e-4, 525312, 0)
         add(rank, "compute", "adam", "optimizer", 1.05e-3, 5e-5, 98592, 5e5)
     return {"strategy": strategy, "step": 2, "events": events}
 

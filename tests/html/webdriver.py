@@ -1,12 +1,20 @@
 """Chromium without a window, driven over the W3C WebDriver protocol with the standard library."""
 
 import base64
+import ctypes
 import json
+import signal
 import subprocess
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+
+def end_with_parent():
+    """A test that is killed, as after a timeout, leaves no browser behind."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
 class Browser:
@@ -16,11 +24,12 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._driver = subprocess.Popen(
             ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True)
+            text=True, preexec_fn=end_with_parent)
         self._base = f"http://127.0.0.1:{self._port()}"
-        arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--no-first-run", "--hide-scrollbars", "--force-device-scale-factor=1",
-                     f"--user-data-dir={self._profile.name}"]
+        # By a pipe Chromium notices when its driver ends.
+        arguments = ["--remote-debugging-pipe", "--headless=new", "--no-sandbox", "--disable-gpu",
+                     "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
+                     "--force-device-scale-factor=1", f"--user-data-dir={self._profile.name}"]
         options = {
             "args": arguments,
             "prefs": {"download.default_directory": downloads,
@@ -114,16 +123,9 @@ class Browser:
         self.command("Input.dispatchMouseEvent", type="mouseMoved", x=left + x, y=top + y)
         self.run("return new Promise((done) => requestAnimationFrame(() => done()));")
 
-    def screenshot(self, path):
-        """The whole page as a PNG file."""
-        image = self.command("Page.captureScreenshot", captureBeyondViewport=True)
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(image["data"]))
-
-    def pdf(self, path):
-        """The page as it is printed."""
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"]))
+    def printed(self):
+        """The page as PDF."""
+        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
 
 
 def wait_until(condition, seconds=10):

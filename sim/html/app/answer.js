@@ -40,7 +40,8 @@ function showAnswerOfRun() {
                                                                       'Did not complete',
              `✕ ${listed(failed.map((row) => row.strategy))}`,
              [...new Set(failed.map(({problem}) => problem))].join('; '), true));
-  const sentences = (report.answer || []).map((sentence) => element('p', {}, withTightUnits(sentence)));
+  const sentences = (report.answer || []).map(
+      (sentence) => element('p', {}, withTightUnits(sentence)));
   document.getElementById('answer').append(
       facts, element('div', {class: 'columns'}, element('div', {}, ...sentences), overviewTable()));
 }

@@ -1,8 +1,8 @@
 // A chart with its heading, controls, legend, note, table and CSV file.
 //
 // `draw()` returns {config, height, legend, note, summary, table: {caption, columns, rows}}: what
-// Chart.js is to show, the entries of the legend, a text or element below it, one sentence for those
-// who cannot see the chart, and its figures.
+// Chart.js is to show, the entries of the legend, a text or element below it, one sentence for
+// those who cannot see the chart, and its figures.
 
 // What is drawn anew in another theme and for other strategies.
 const repaints = [];

@@ -1,5 +1,5 @@
-// The table behind a chart: columns {name, title} with {format} for numbers or {text} for words, rows
-// of raw values. The page shows them formatted, the CSV file as they are.
+// The table behind a chart: columns {name, title} with {format} for numbers or {text} for words,
+// rows of raw values. The page shows them formatted, the CSV file as they are.
 
 const MOST_ROWS_SHOWN = 200;
 

@@ -92,8 +92,11 @@ function sameWeightsNote(runs) {
 // NaN and infinity come as null.
 function gapsNote(runs, metric) {
   const gaps = runs.filter((run) => run.steps.some((step) => step[metric] === null));
-  return gaps.length === 0 ? '' : `No finite number in ${listed(gaps.map(({strategy, steps}) =>
-      `${formatCount(steps.filter((step) => step[metric] === null).length)} steps of ${strategy}`))}.`;
+  const texts = gaps.map(({strategy, steps}) => {
+    const count = steps.filter((step) => step[metric] === null).length;
+    return `${formatCount(count)} steps of ${strategy}`;
+  });
+  return gaps.length === 0 ? '' : `No finite number in ${listed(texts)}.`;
 }
 
 function lossTable(runs, metric, label, longest) {

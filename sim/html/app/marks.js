@@ -78,8 +78,8 @@ function uprightLines(lines) {
         strokeSegments(ctx, [[x, chartArea.top, x, chartArea.bottom]]);
         const half = ctx.measureText(text).width / 2;
         ctx.textAlign = 'center';
-        ctx.fillText(text, Math.min(Math.max(x, chartArea.left + half), ctx.canvas.clientWidth - half),
-                     chartArea.top - 4);
+        const centre = Math.min(Math.max(x, chartArea.left + half), ctx.canvas.clientWidth - half);
+        ctx.fillText(text, centre, chartArea.top - 4);
       }
       ctx.restore();
     },

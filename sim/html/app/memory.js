@@ -9,6 +9,7 @@ function drawMemory(rows, capacity, showCapacity) {
   }));
   const present = CATEGORIES.filter(({name}) => rows.some(({peak}) => peak && peak[name] > 0));
   const capacityText = `capacity ${formatQuantity(capacity, 'B')}`;
+  const line = {value: capacity / unit.size, text: capacityText};
   const options = barChartOptions(`memory of a rank, ${unit.name}`);
   if (showCapacity) {
     options.scales.x.suggestedMax = 1.05 * capacity / unit.size;
@@ -52,7 +53,7 @@ function drawMemory(rows, capacity, showCapacity) {
       plugins: [
         barTicks(peaks),
         barLabels(labels),
-        ...(showCapacity ? [uprightLines([{value: capacity / unit.size, text: capacityText}])] : []),
+        ...(showCapacity ? [uprightLines([line])] : []),
       ],
     },
   };

@@ -7,8 +7,11 @@ function drawTradeoff(rows, capacity) {
   const bytes = unitFor('B', most);
   const seconds = unitFor('s', largestOf(placed.map(({time}) => time.wall_s)));
   const capacityShown = isNumber(capacity) && capacity <= 2 * most;
-  const x = {...figureAxis(`peak memory of a rank, ${bytes.name}`), beginAtZero: true, grace: '12%'};
-  const y = {...figureAxis(`time of a step, ${seconds.name}`), beginAtZero: true, grace: '10%'};
+  const x = figureAxis(`peak memory of a rank, ${bytes.name}`);
+  const y = figureAxis(`time of a step, ${seconds.name}`);
+  for (const axis of [x, y]) {
+    Object.assign(axis, {beginAtZero: true, grace: '10%'});
+  }
   if (capacityShown) {
     x.suggestedMax = 1.05 * capacity / bytes.size;
   }
