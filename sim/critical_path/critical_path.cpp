@@ -45,15 +45,32 @@ LongestPaths longest_paths(const StepGraph& step, const Duration& duration) {
   return paths;
 }
 
-// The wall-clock time of the rank that finishes last.
-double wall_s(const StepGraph& step, const LongestPaths& paths) {
-  std::size_t last = 0;
-  for (std::size_t rank = 1; rank < step.ends.size(); ++rank) {
-    if (paths.times_s[step.ends[rank]] > paths.times_s[step.ends[last]]) {
-      last = rank;
+// The wall-clock time of step t of the rank that finishes it last, the lowest one on a tie, were
+// all steps like this one. Ranks begin a step when they end the one before, so the steps are timed
+// one after another until their ranks no longer move against each other.
+double wall_of_step_s(const StepGraph& step, std::int64_t t, const Duration& duration) {
+  constexpr std::int64_t kMostSteps = 100;
+  std::vector<double> begins_s(step.ends.size(), 0.0);
+  for (std::int64_t i = 1;; ++i) {
+    const LongestPaths paths = longest_paths(step, [&](const Activity& activity) {
+      return activity.kind == Kind::offset ? begins_s[static_cast<std::size_t>(activity.from)]
+                                           : duration(activity);
+    });
+    std::vector<double> ends_s;
+    for (const Vertex end : step.ends) {
+      ends_s.push_back(paths.times_s[end]);
     }
+    const auto last = std::max_element(ends_s.begin(), ends_s.end());
+    const double wall_s = *last - begins_s[static_cast<std::size_t>(last - ends_s.begin())];
+    const double first_s = *std::min_element(ends_s.begin(), ends_s.end());
+    for (double& end_s : ends_s) {
+      end_s -= first_s;
+    }
+    if (i == t || i == kMostSteps || ends_s == begins_s) {
+      return wall_s;
+    }
+    begins_s = std::move(ends_s);
   }
-  return paths.times_s[step.ends[last]] - step.offsets_s[last];
 }
 
 // The activities on the way to `end`, the last one first.
@@ -125,7 +142,7 @@ void add_shares(const std::vector<const Activity*>& path, CriticalPath& result) 
 
 void add_what_ifs(const StepGraph& step, CriticalPath& result) {
   const auto add = [&](const char* name, const Duration& duration) {
-    result.what_ifs.push_back({name, wall_s(step, longest_paths(step, duration))});
+    result.what_ifs.push_back({name, wall_of_step_s(step, result.step, duration)});
   };
   add("communication_free",
       [](const Activity& activity) { return is_message(activity) ? 0.0 : activity.seconds; });

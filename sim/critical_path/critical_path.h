@@ -16,8 +16,8 @@ struct PathShare {
   double seconds = 0;
 };
 
-/// The same step with other durations, by the same order of operations: exact where no two messages
-/// share a link at once, as in rings on a star.
+/// The step with other durations, those before it too, by the same order of operations: exact where
+/// no two messages share a link at once, as in rings on a star.
 struct WhatIf {
   std::string name;  ///< communication_free, bandwidth_doubled, latency_zero, device_doubled
   double wall_s = 0;

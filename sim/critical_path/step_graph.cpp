@@ -56,7 +56,6 @@ class Builder {
              .seconds = offset_s,
              .from = static_cast<int>(rank),
              .to = static_cast<int>(rank)});
-    step_.offsets_s.push_back(offset_s);
 
     // The ends of collectives are made first: the compute stream waits for them.
     std::vector<Vertex> begins;

@@ -35,10 +35,9 @@ struct StepGraph {
   using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
 
   Graph graph;
-  Vertex begin{};                 ///< Of the step on rank `last`.
-  std::vector<double> offsets_s;  ///< By rank: begin of the step after that of rank `last`.
-  std::vector<Vertex> ends;       ///< By rank.
-  std::size_t last = 0;           ///< The rank that finishes last, the lowest one on a tie.
+  Vertex begin{};            ///< Of the step on rank `last`.
+  std::vector<Vertex> ends;  ///< By rank.
+  std::size_t last = 0;      ///< The rank that finishes last, the lowest one on a tie.
 };
 
 /// Of the recordings of all ranks, rank 0 first, none of whose transfers were cut.

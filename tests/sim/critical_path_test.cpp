@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -113,6 +114,26 @@ const std::vector<Supposition>& suppositions() {
   return all;
 }
 
+// The largest relative error.
+double expect_what_ifs(const Scenario& scenario) {
+  double worst = 0;
+  for (const Strategy& strategy : all_strategies()) {
+    const auto path = critical_path(run_simulation(scenario, strategy, 1, kFinalStep));
+    EXPECT_TRUE(path.has_value());
+    for (std::size_t i = 0; i < suppositions().size(); ++i) {
+      Scenario supposed = scenario;
+      suppositions()[i].apply(supposed);
+      const RunResult run = run_simulation(supposed, strategy);
+      const double simulated_s = run.steps(run.steps_size() - 1).time().wall_s();
+      EXPECT_EQ(path->what_ifs[i].name, suppositions()[i].name);
+      const double error = relative_error(path->what_ifs[i].wall_s, simulated_s);
+      EXPECT_LE(error, 0.02) << suppositions()[i].name << ", " << strategy.name;
+      worst = std::max(worst, error);
+    }
+  }
+  return worst;
+}
+
 TEST(WhatIfs, AreWhatTheirSimulationGives) {
   std::vector<Scenario> scenarios = {shapes({128, 512, 512, 128}, 8, 64),
                                      shapes({64, 256, 64}, 4, 64), shapes({33, 70, 51, 5}, 3, 12)};
@@ -120,22 +141,31 @@ TEST(WhatIfs, AreWhatTheirSimulationGives) {
   scenarios[2].link.bandwidth_bytes_per_s = 1e8;
   double worst = 0;
   for (const Scenario& scenario : scenarios) {
-    for (const Strategy& strategy : all_strategies()) {
-      const auto path = critical_path(run_simulation(scenario, strategy, 1, kFinalStep));
-      ASSERT_TRUE(path.has_value());
-      for (std::size_t i = 0; i < suppositions().size(); ++i) {
-        Scenario supposed = scenario;
-        suppositions()[i].apply(supposed);
-        const RunResult run = run_simulation(supposed, strategy);
-        const double simulated_s = run.steps(run.steps_size() - 1).time().wall_s();
-        ASSERT_EQ(path->what_ifs[i].name, suppositions()[i].name);
-        const double error = relative_error(path->what_ifs[i].wall_s, simulated_s);
-        EXPECT_LE(error, 0.02) << suppositions()[i].name << ", " << strategy.name;
-        worst = std::max(worst, error);
-      }
-    }
+    worst = std::max(worst, expect_what_ifs(scenario));
   }
   std::printf("furthest from the simulation: %.1e relative\n", worst);
+}
+
+// Ranks that begin a step at different times, because a ring's last chunk is short or empty, begin
+// it at others where messages are faster.
+TEST(WhatIfs, MoveTheBeginsOfTheRanksToo) {
+  TrainingOptions training;
+  training.steps = 3;
+  training.global_batch = 28;
+  training.storage = Storage::shape_only;
+  for (const auto& widths : {std::vector<std::size_t>{2, 1}, std::vector<std::size_t>{3, 2, 3}}) {
+    for (const int world : {4, 7}) {
+      Scenario scenario = make_scenario(ModelSpec{widths}, training, world);
+      scenario.link = {.bandwidth_bytes_per_s = 1e5, .latency_s = 1e-3};
+      expect_what_ifs(scenario);
+    }
+  }
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 3 : 10); ++seed) {
+    RandomScenario random(seed);
+    random.scenario.training.storage = Storage::shape_only;
+    SCOPED_TRACE("seed " + std::to_string(seed) + ": " + random.text);
+    expect_what_ifs(random.scenario);
+  }
 }
 
 TEST(CriticalPath, IsMissingWhereNothingWasRecorded) {
