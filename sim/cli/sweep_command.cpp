@@ -101,7 +101,7 @@ int run_sweep(const SweepArguments& arguments, const PointSource& source, const 
               const StoredLines& stored) {
   const std::vector<std::size_t> tasks = missing_tasks(sweep, stored.lines);
   const std::size_t all = stored.lines.size() + tasks.size();
-  StoreWriter store(points_path(arguments.out), stored.whole_bytes);
+  StoreWriter store(points_path(arguments.out), stored);
   if (stored.torn_bytes > 0) {
     report({points_path(arguments.out) + ": the last line was not complete; its " +
             format_count(stored.torn_bytes) + " bytes were cut off, and the row is run again"});

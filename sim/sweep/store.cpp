@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,15 @@ bool lock(int descriptor) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return false;
+}
+
+// Whether the open file is the one at `path`, and as long as what was read of it.
+bool is_as_read(const std::string& path, int descriptor, const StoredLines& read) {
+  struct stat open_file {};
+  struct stat named_file {};
+  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino &&
+         static_cast<std::uint64_t>(open_file.st_size) == read.whole_bytes + read.torn_bytes;
 }
 
 // The parts' lines and the order in which they are to be written.
@@ -102,12 +112,14 @@ StoredLines read_store(const std::string& path, const Sweep& sweep,
   return stored;
 }
 
-StoreWriter::StoreWriter(const std::string& path, std::uint64_t whole_bytes)
-    : path_(path), size_(whole_bytes), flushed_ms_(now_ms()) {
+StoreWriter::StoreWriter(const std::string& path, const StoredLines& read)
+    : path_(path), size_(read.whole_bytes), flushed_ms_(now_ms()) {
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ >= 0 && !lock(descriptor_)) {
     fail("another sweep is writing to it");
-  } else if (descriptor_ < 0 || ::ftruncate(descriptor_, static_cast<off_t>(whole_bytes)) != 0) {
+  } else if (descriptor_ >= 0 && !is_as_read(path, descriptor_, read)) {
+    fail("another sweep has just written to it; --resume once more goes on from there");
+  } else if (descriptor_ < 0 || ::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0) {
     fail(error_text(errno));
   }
 }

@@ -41,8 +41,9 @@ StoredLines read_store(const std::string& path, const Sweep& sweep,
 /// Appends rows to the file, which it keeps to itself as long as it is open.
 class StoreWriter {
  public:
-  /// Opens the file, makes it if need be, and cuts off what is behind `whole_bytes`.
-  StoreWriter(const std::string& path, std::uint64_t whole_bytes);
+  /// Opens the file, makes it if need be, and cuts off the torn line. It must still be as long as
+  /// when it was read: another process may have written to it, or put another file in its place.
+  StoreWriter(const std::string& path, const StoredLines& read);
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
   ~StoreWriter() { close(); }

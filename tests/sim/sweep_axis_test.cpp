@@ -152,7 +152,7 @@ TEST(Axis, RandomRangesRoundTrip) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + argument);
     const Axis axis = axis_of(argument);
     ASSERT_EQ(axis.values.size(), points);
-    const double size = *parse_quantity(Dimension::rate, "1" + unit).value;
+    const double size = parse_quantity(Dimension::rate, "1000" + unit).value.value() / 1000;
     for (std::size_t i = 0; i < points; ++i) {
       const AxisValue& value = axis.values[i];
       EXPECT_EQ(parse_quantity(Dimension::rate, value.text).value, value.number);

@@ -72,7 +72,7 @@ TEST_F(Store, ReturnsWhatWasAppended) {
   std::vector<std::string> problems;
   EXPECT_EQ(read(problems).whole_bytes, 0U);  // There is no file.
   {
-    StoreWriter writer(path, 0);
+    StoreWriter writer(path, {});
     for (const std::size_t task : {7U, 0U, 11U}) {
       writer.append(line_of(sweep, task));
     }
@@ -111,7 +111,7 @@ TEST_F(Store, ALineTornAnywhereIsRepaired) {
     ASSERT_EQ(stored.lines.size(), 1U);
     EXPECT_EQ(stored.whole_bytes, first.size());
     EXPECT_EQ(stored.torn_bytes, length);
-    StoreWriter writer(path, stored.whole_bytes);
+    StoreWriter writer(path, stored);
     writer.append(line_of(sweep, 4));
     writer.close();
     EXPECT_EQ(folder.read("points.jsonl"), first + second);
@@ -169,14 +169,29 @@ TEST_F(Store, RandomBytesDoNoHarm) {
 }
 
 TEST_F(Store, IsWrittenByOneAtATime) {
-  const StoreWriter first(path, 0);
+  const StoreWriter first(path, {});
   ASSERT_EQ(first.error(), std::nullopt);
-  const StoreWriter second(path, 0);
+  const StoreWriter second(path, {});
   EXPECT_NE(second.error().value_or("").find("another sweep is writing to it"), std::string::npos);
 }
 
+// What was read is no longer true: rows have been added, or the file has been put in order.
+TEST_F(Store, IsRefusedIfItChangedSinceItWasRead) {
+  const std::string first = line_of(sweep, 1) + "\n";
+  folder.write("points.jsonl", first);
+  std::vector<std::string> problems;
+  const StoredLines stored = read(problems);
+  const std::string longer = first + line_of(sweep, 4) + "\n";
+  for (const std::string& now : {longer, std::string()}) {
+    folder.write("points.jsonl", now);
+    const StoreWriter writer(path, stored);
+    EXPECT_NE(writer.error().value_or("").find("has just written to it"), std::string::npos);
+    EXPECT_EQ(folder.read("points.jsonl"), now);
+  }
+}
+
 TEST_F(Store, AFullDiskIsAnError) {
-  StoreWriter writer("/dev/full", 0);
+  StoreWriter writer("/dev/full", {});
   writer.append("{}");
   EXPECT_NE(writer.error().value_or("").find("/dev/full: cannot be written"), std::string::npos);
 }
@@ -312,7 +327,7 @@ class Merging : public ::testing::Test {
       const std::string path = folder.path(name + std::to_string(index));
       std::filesystem::create_directory(path);
       folder.write(name + std::to_string(index) + "/sweep.json", identity_text(shard));
-      StoreWriter writer(points_path(path), 0);
+      StoreWriter writer(points_path(path), {});
       for (const std::size_t task : missing_tasks(shard, {})) {
         if (task != lacks) {
           writer.append(line_of(shard, task));
