@@ -162,9 +162,9 @@ class PageTest(unittest.TestCase):
     def test_pages_are_complete_and_quiet(self):
         run_charts = ["step-time", "memory", "tradeoff"]
         expected = {
-            "quickstart": run_charts + ["loss"],
+            "quickstart": run_charts + ["loss", "timeline"],
             "timelines": run_charts + ["loss", "timeline"],
-            "small": run_charts,
+            "small": run_charts + ["timeline"],
             "sweep": ["sweep", "step-time", "tradeoff"],
             "hostile": run_charts + ["loss", "timeline"],
             "hostile_sweep": ["sweep", "step-time", "tradeoff"],
