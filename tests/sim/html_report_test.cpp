@@ -4,26 +4,16 @@
 #include <json/json.h>
 
 #include <limits>
-#include <memory>
 #include <string>
 
 #include "sim/html/columns.h"
 #include "sim/html/run_data.h"
 #include "sim/html/script_json.h"
+#include "tests/sim/parse_json.h"
 #include "tests/sim/sample_results.h"
 
 namespace shardscope {
 namespace {
-
-Json::Value parsed(const std::string& text) {
-  Json::CharReaderBuilder builder;
-  Json::CharReaderBuilder::strictMode(&builder.settings_);
-  const std::unique_ptr<Json::CharReader> reader(builder.newCharReader());
-  Json::Value value;
-  std::string error;
-  EXPECT_TRUE(reader->parse(text.data(), text.data() + text.size(), &value, &error)) << error;
-  return value;
-}
 
 std::string script_json(const Json::Value& value) {
   // In an array, as a strict reader wants one or an object.
@@ -46,7 +36,7 @@ TEST(ScriptJsonTest, TextIsReadBackAsItWas) {
   for (char character = 0; character < 0x7f; ++character) {
     text += character;
   }
-  EXPECT_EQ(parsed("[" + script_json(text) + "]")[0].asString(), text);
+  EXPECT_EQ(parse_json("[" + script_json(text) + "]")[0].asString(), text);
 }
 
 TEST(ScriptJsonTest, WhatIsNotUtf8IsReplaced) {
@@ -56,7 +46,7 @@ TEST(ScriptJsonTest, WhatIsNotUtf8IsReplaced) {
 
 TEST(ScriptJsonTest, NumbersAreShortAndExact) {
   for (const double value : {0.1 + 0.2, 5.4e-324, 1.7e308, -2.5, 0.0}) {
-    EXPECT_EQ(parsed("[" + script_json(value) + "]")[0].asDouble(), value);
+    EXPECT_EQ(parse_json("[" + script_json(value) + "]")[0].asDouble(), value);
   }
   EXPECT_EQ(script_json(0.1), "0.1");
   EXPECT_EQ(script_json(Json::UInt64{18'446'744'073'709'551'615U}), "18446744073709551615");
@@ -69,7 +59,7 @@ TEST(ScriptJsonTest, NumbersAreShortAndExact) {
 
 TEST(ColumnsTest, EachPointHasAnEntryInEachColumn) {
   std::string columns;
-  append_columns(parsed(R"([
+  append_columns(parse_json(R"([
     {"axis": [0, 2], "strategy": "DDP", "wall_s": 1.5},
     {"axis": [1, 0], "strategy": "ZERO1", "failure": "killed"},
     {"axis": [1, 1], "strategy": "DDP", "wall_s": null, "loss": 2}])"),

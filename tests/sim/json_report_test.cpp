@@ -4,25 +4,15 @@
 #include <json/json.h>
 
 #include <limits>
-#include <memory>
 
+#include "tests/sim/parse_json.h"
 #include "tests/sim/sample_results.h"
 
 namespace shardscope {
 namespace {
 
-Json::Value parsed(const std::string& text) {
-  Json::CharReaderBuilder builder;
-  Json::CharReaderBuilder::strictMode(&builder.settings_);
-  const std::unique_ptr<Json::CharReader> reader(builder.newCharReader());
-  Json::Value root;
-  std::string error;
-  EXPECT_TRUE(reader->parse(text.data(), text.data() + text.size(), &root, &error)) << error;
-  return root;
-}
-
 Json::Value report_of(const std::vector<RunResult>& runs) {
-  return parsed(json_report(sample_scenario(8), runs, sample_context()));
+  return parse_json(json_report(sample_scenario(8), runs, sample_context()));
 }
 
 std::vector<std::string> sorted_names(const Json::Value& object) { return object.getMemberNames(); }
@@ -179,7 +169,7 @@ TEST(JsonReportTest, AnyNameIsValidJson) {
   for (const char c : text) {
     EXPECT_LT(static_cast<unsigned char>(c), 0x80);
   }
-  EXPECT_EQ(parsed(text)["scenario"].asString().substr(0, 25), scenario.name.substr(0, 25));
+  EXPECT_EQ(parse_json(text)["scenario"].asString().substr(0, 25), scenario.name.substr(0, 25));
 }
 
 }  // namespace

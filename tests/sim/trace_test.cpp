@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "sim/trace/chrome_trace.h"
+#include "tests/sim/parse_json.h"
 #include "tests/sim/simulated.h"
 
 namespace shardscope::testing {
@@ -33,14 +33,6 @@ std::vector<RunResult> run_all(const Scenario& scenario, const RecordedSteps& re
     runs.push_back(run_simulation(scenario, strategy, 1, recorded));
   }
   return runs;
-}
-
-Json::Value parse(const std::string& text) {
-  Json::Value value;
-  std::string errors;
-  const std::unique_ptr<Json::CharReader> reader(Json::CharReaderBuilder().newCharReader());
-  EXPECT_TRUE(reader->parse(text.data(), text.data() + text.size(), &value, &errors)) << errors;
-  return value;
 }
 
 using Track = std::pair<int, int>;  // Process and thread.
@@ -121,7 +113,7 @@ TEST(ChromeTrace, FollowsTheFormat) {
   const std::vector<RunResult> runs = run_all(small(3, 2), {.first = 1, .last = 2});
   const ChromeTrace trace = chrome_trace("a \"name\"", "1.0", runs, 1, 2);
   EXPECT_EQ(trace.cut, "");
-  const Json::Value root = parse(trace.text);
+  const Json::Value root = parse_json(trace.text);
   EXPECT_EQ(root["otherData"]["scenario"], "a \"name\"");
   EXPECT_FALSE(root["otherData"].isMember("cut"));
   const Json::Value& events = root["traceEvents"];
@@ -134,7 +126,7 @@ TEST(ChromeTrace, FollowsTheFormat) {
 TEST(ChromeTrace, LeadsFromEachSendToItsReceive) {
   const std::vector<RunResult> runs = {
       run_simulation(small(3, 1), *find_strategy("ZERO2"), 1, {.first = 1, .last = 1})};
-  const Json::Value events = parse(chrome_trace("", "", runs, 1, 1).text)["traceEvents"];
+  const Json::Value events = parse_json(chrome_trace("", "", runs, 1, 1).text)["traceEvents"];
   check_flows(events);
   Json::UInt64 sent = 0;
   for (const Json::Value& event : events) {
@@ -156,7 +148,7 @@ TEST(ChromeTrace, AddsUpToThePhasesOfTheReport) {
     Scenario scenario = small(world, 3);
     scenario.training.global_batch = 10;
     const std::vector<RunResult> runs = run_all(scenario, {.first = 2, .last = 2});
-    const Json::Value events = parse(chrome_trace("", "", runs, 2, 2).text)["traceEvents"];
+    const Json::Value events = parse_json(chrome_trace("", "", runs, 2, 2).text)["traceEvents"];
     Durations durations;
     for (const Json::Value& event : events) {
       if (event["ph"] == "X") {
@@ -189,7 +181,7 @@ TEST(ChromeTrace, NamesEventsLikeTheCode) {
   const std::vector<RunResult> runs = {
       run_simulation(small(2, 1), *find_strategy("ZERO3"), 1, {.first = 1, .last = 1})};
   std::set<std::string> names;
-  const Json::Value root = parse(chrome_trace("", "", runs, 1, 1).text);
+  const Json::Value root = parse_json(chrome_trace("", "", runs, 1, 1).text);
   for (const Json::Value& event : root["traceEvents"]) {
     names.insert(event["name"].asString());
   }
@@ -206,7 +198,7 @@ TEST(ChromeTrace, SaysWhatItLeavesOut) {
       run_simulation(small(2, 4), *find_strategy("DDP"), 1, {.first = 1, .last = 4})};
   const auto count = [&](std::size_t most) {
     const ChromeTrace trace = chrome_trace("", "", runs, 1, 4, most);
-    const Json::Value root = parse(trace.text);
+    const Json::Value root = parse_json(trace.text);
     EXPECT_LE(root["traceEvents"].size(), most);
     EXPECT_EQ(root["otherData"].get("cut", "").asString(), trace.cut);
     return std::pair(root["traceEvents"].size(), trace.cut);
