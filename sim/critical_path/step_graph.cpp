@@ -43,8 +43,8 @@ class Builder {
     const RecordedCollective* collective;
   };
 
-  void connect(Vertex from, Vertex to, Activity activity = {}) {
-    add_edge(from, to, std::move(activity), step_.graph);
+  void connect(Vertex from, Vertex to, const Activity& activity = {}) {
+    add_edge(from, to, activity, step_.graph);
   }
 
   void add_streams(std::size_t rank) {
