@@ -15,8 +15,14 @@ bool reduces(Operation operation) {
 }  // namespace
 
 Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
-                       std::optional<LayerRange> layers, MemoryLedger& ledger, Storage storage)
-    : schedule_(std::move(schedule)), data_(std::move(data)), layers_(layers) {
+                       RankGroup group, Purpose purpose, std::optional<LayerRange> layers,
+                       MemoryLedger& ledger, Storage storage)
+    : schedule_(std::move(schedule)),
+      data_(std::move(data)),
+      group_(group),
+      purpose_(purpose),
+      layers_(layers) {
+  SHARDSCOPE_CHECK(group.size == schedule_->world_size(), "the schedule is for another group");
   if (schedule_->rounds() == 0) {
     return;
   }
@@ -35,24 +41,34 @@ Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor d
 
 std::string Collective::name() const {
   const std::string operation(shardscope::name(schedule_->operation()));
+  switch (purpose_) {
+    case Purpose::norm:
+      return operation + " norm";
+    case Purpose::overflow:
+      return operation + " overflow";
+    case Purpose::data:
+      break;
+  }
   return layers_.has_value() ? operation + " " + shardscope::name(*layers_) : operation;
 }
 
 void Collective::run(Transport& transport) {
-  SHARDSCOPE_CHECK(transport.world_size() == schedule_->world_size(),
-                   "the schedule is for another world size");
+  const int rank = group_.group_rank(transport.rank());
+  SHARDSCOPE_CHECK(group_.world_rank(rank) == transport.rank() && rank < group_.size,
+                   "the rank is not in the group");
   for (int i = 0; i < schedule_->rounds(); ++i) {
-    run_round(schedule_->round(transport.rank(), i), transport);
+    run_round(schedule_->round(rank, i), transport);
   }
 }
 
 void Collective::run_round(const Round& round, Transport& transport) {
   std::unique_ptr<Request> sending;
   if (round.send.has_value()) {
-    sending = transport.isend(round.send->peer, outgoing(round.send->chunk));
+    sending = transport.isend(group_.world_rank(round.send->peer), outgoing(round.send->chunk));
   }
   if (round.receive.has_value()) {
-    transport.recv(round.receive->peer, incoming(round.receive->chunk, round.reduce));
+    transport.recv(group_.world_rank(round.receive->peer),
+                   incoming(round.receive->chunk, round.reduce));
     receive(round.receive->chunk, round.reduce);
   }
   if (sending != nullptr) {

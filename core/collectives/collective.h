@@ -14,19 +14,36 @@
 
 namespace shardscope {
 
+/// Ranks first, first + stride, ...: those that take part in a collective, by their rank in it.
+struct RankGroup {
+  int first = 0;
+  int stride = 1;
+  int size = 1;
+
+  int world_rank(int group_rank) const { return first + group_rank * stride; }
+  int group_rank(int world_rank) const { return (world_rank - first) / stride; }
+};
+
+/// What a collective is counted as: the training's data, or what decides on it (a norm, a flag of
+/// overflow), which no table of the wire has.
+enum class Purpose { data, norm, overflow };
+
 class Collective {
  public:
   /// Staging is registered as communication_buckets: one chunk for what is received to be added,
   /// and one for each direction if a chunk is not contiguous in memory. Throws OutOfMemory. The
   /// data must stay valid until the collective has been run.
-  Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
-             std::optional<LayerRange> layers, MemoryLedger& ledger, Storage storage);
+  Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data, RankGroup group,
+             Purpose purpose, std::optional<LayerRange> layers, MemoryLedger& ledger,
+             Storage storage);
 
   const Schedule& schedule() const { return *schedule_; }
   const ChunkedTensor& data() const { return data_; }
+  const RankGroup& group() const { return group_; }
+  Purpose purpose() const { return purpose_; }
   const std::optional<LayerRange>& layers() const { return layers_; }
 
-  /// "all_gather layers.2"; the operation alone if the data is no layer's.
+  /// "all_gather layers.2", "all_reduce norm"; the operation alone if the data is no layer's.
   std::string name() const;
 
   /// Runs the transport's rank through the schedule and returns when its last round is done.
@@ -40,6 +57,8 @@ class Collective {
 
   std::unique_ptr<const Schedule> schedule_;
   ChunkedTensor data_;
+  RankGroup group_;
+  Purpose purpose_;
   std::optional<LayerRange> layers_;
   Buffer send_staging_;
   Buffer receive_staging_;

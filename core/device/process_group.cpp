@@ -8,9 +8,22 @@ ProcessGroup::ProcessGroup(Device& device, int rank, int world_size, Storage sto
                            Algorithm algorithm)
     : device_(device),
       rank_(rank),
-      world_size_(world_size),
+      members_{.first = 0, .stride = 1, .size = world_size},
       storage_(storage),
       algorithm_(algorithm) {}
+
+ProcessGroup ProcessGroup::subgroup(RankGroup members) const {
+  ProcessGroup group = *this;
+  group.members_ = {.first = members_.world_rank(members.first),
+                    .stride = members_.stride * members.stride,
+                    .size = members.size};
+  group.rank_ = members.group_rank(rank_);
+  return group;
+}
+
+std::unique_ptr<Work> ProcessGroup::all_reduce(ChunkedTensor data, Purpose purpose) {
+  return start(Operation::all_reduce, std::move(data), std::nullopt, /*root=*/0, purpose);
+}
 
 std::unique_ptr<Work> ProcessGroup::all_reduce(ChunkedTensor data, OptionalLayers layers) {
   return start(Operation::all_reduce, std::move(data), layers);
@@ -33,10 +46,10 @@ std::unique_ptr<Work> ProcessGroup::barrier() {
 }
 
 std::unique_ptr<Work> ProcessGroup::start(Operation operation, ChunkedTensor data,
-                                          OptionalLayers layers, int root) {
-  auto schedule = make_schedule(operation, algorithm_, world_size_, data.chunking(), root);
-  return device_.enqueue(std::make_unique<Collective>(std::move(schedule), std::move(data), layers,
-                                                      device_.memory(), storage_));
+                                          OptionalLayers layers, int root, Purpose purpose) {
+  auto schedule = make_schedule(operation, algorithm_, members_.size, data.chunking(), root);
+  return device_.enqueue(std::make_unique<Collective>(
+      std::move(schedule), std::move(data), members_, purpose, layers, device_.memory(), storage_));
 }
 
 }  // namespace shardscope

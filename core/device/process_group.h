@@ -13,12 +13,16 @@ class ProcessGroup {
  public:
   using OptionalLayers = std::optional<LayerRange>;
 
-  /// The device must outlive the group.
+  /// All ranks. The device must outlive the group.
   ProcessGroup(Device& device, int rank, int world_size, Storage storage,
                Algorithm algorithm = Algorithm::ring);
 
+  /// A part of this group's ranks, this one among them.
+  ProcessGroup subgroup(RankGroup members) const;
+
+  /// Of this rank in the group, and the group's size.
   int rank() const { return rank_; }
-  int world_size() const { return world_size_; }
+  int world_size() const { return members_.size; }
   Device& device() const { return device_; }
   Storage storage() const { return storage_; }
 
@@ -26,8 +30,10 @@ class ProcessGroup {
   /// was waited for. all_reduce: every chunk becomes its sum over ranks. reduce_scatter: chunk
   /// rank() becomes its sum, the others hold partial sums. all_gather: every chunk c becomes rank
   /// c's. broadcast: every chunk becomes the root's. `layers` says whose data it is, for reports.
+  /// An all_reduce of a norm or an overflow flag says so by its purpose instead.
   /// Throw OutOfMemory if staging does not fit.
   std::unique_ptr<Work> all_reduce(ChunkedTensor data, OptionalLayers layers = std::nullopt);
+  std::unique_ptr<Work> all_reduce(ChunkedTensor data, Purpose purpose);
   std::unique_ptr<Work> reduce_scatter(ChunkedTensor data, OptionalLayers layers = std::nullopt);
   std::unique_ptr<Work> all_gather(ChunkedTensor data, OptionalLayers layers = std::nullopt);
   std::unique_ptr<Work> broadcast(ChunkedTensor data, int root,
@@ -36,11 +42,11 @@ class ProcessGroup {
 
  private:
   std::unique_ptr<Work> start(Operation operation, ChunkedTensor data, OptionalLayers layers,
-                              int root = 0);
+                              int root = 0, Purpose purpose = Purpose::data);
 
   Device& device_;
   int rank_;
-  int world_size_;
+  RankGroup members_;
   Storage storage_;
   Algorithm algorithm_;
 };

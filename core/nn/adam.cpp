@@ -21,10 +21,11 @@ struct Coefficients {
   float epsilon;
   float l2;     // adam: weight_decay
   float decay;  // adamw: 1 - lr * weight_decay
-  float inverse_loss_scale;
+  float unscale;
+  float clip;
 };
 
-Coefficients coefficients(const AdamOptions& options, std::int64_t t, double loss_scale) {
+Coefficients coefficients(const AdamOptions& options, std::int64_t t, GradientScale scale) {
   const bool decoupled = options.variant == AdamOptions::Variant::adamw;
   const double bias1 = 1.0 - std::pow(options.beta1, static_cast<double>(t));
   const double bias2 = 1.0 - std::pow(options.beta2, static_cast<double>(t));
@@ -38,7 +39,8 @@ Coefficients coefficients(const AdamOptions& options, std::int64_t t, double los
           .l2 = static_cast<float>(decoupled ? 0.0 : options.weight_decay),
           .decay = static_cast<float>(decoupled ? 1.0 - options.learning_rate * options.weight_decay
                                                 : 1.0),
-          .inverse_loss_scale = static_cast<float>(1.0 / loss_scale)};
+          .unscale = scale.unscale,
+          .clip = scale.clip};
 }
 
 void update_block(const Coefficients& c, std::size_t count, float* __restrict parameters,
@@ -46,7 +48,7 @@ void update_block(const Coefficients& c, std::size_t count, float* __restrict pa
                   float* __restrict second_moment) {
   for (std::size_t i = 0; i < count; ++i) {
     const float p = parameters[i] * c.decay;
-    const float g = gradients[i] * c.inverse_loss_scale + c.l2 * p;
+    const float g = gradients[i] * c.unscale * c.clip + c.l2 * p;
     const float m = first_moment[i] * c.beta1 + g * c.one_minus_beta1;
     const float v = second_moment[i] * c.beta2 + c.one_minus_beta2 * g * g;
     first_moment[i] = m;
@@ -57,7 +59,7 @@ void update_block(const Coefficients& c, std::size_t count, float* __restrict pa
 
 }  // namespace
 
-void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
+void adam_update(const AdamOptions& options, std::int64_t t, GradientScale scale,
                  const AdamTensors& tensors) {
   const std::size_t count = tensors.parameters.count;
   SHARDSCOPE_CHECK(tensors.gradients.count == count && tensors.first_moment.count == count &&
@@ -68,7 +70,7 @@ void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
   if (!tensors.parameters.is_real()) {
     return;
   }
-  const Coefficients c = coefficients(options, t, loss_scale);
+  const Coefficients c = coefficients(options, t, scale);
   std::array<float, kBlock> gradients;
   for (std::size_t begin = 0; begin < count; begin += kBlock) {
     const std::size_t length = std::min(kBlock, count - begin);

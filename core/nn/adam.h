@@ -19,6 +19,16 @@ struct AdamOptions {
   double weight_decay = 0.0;
 };
 
+/// What gradients are multiplied by before the update, one rounding each.
+struct GradientScale {
+  float unscale = 1;  ///< 1 / loss scale, as torch's GradScaler (exact for powers of two).
+  float clip = 1;     ///< At most 1.
+
+  static GradientScale of_loss_scale(double loss_scale) {
+    return {.unscale = static_cast<float>(1.0 / loss_scale)};
+  }
+};
+
 /// What one update reads and writes; all have the same count. `parameters` is the fp32 copy the
 /// update works on: the master weights, or the parameters themselves in fp32 training.
 struct AdamTensors {
@@ -29,12 +39,11 @@ struct AdamTensors {
   Tensor rounded_parameters;  ///< The new parameters in a half type; no elements if not wanted.
 };
 
-/// One update, step t = 1, 2, ...; gradients are multiplied by 1 / loss_scale first, in fp32, as
-/// torch's GradScaler does (exact for powers of two):
-///   g = grad (1 / loss_scale);  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2
+/// One update, step t = 1, 2, ..., in fp32:
+///   g = grad unscale clip;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2
 ///   p -= (lr / (1-b1^t)) m / (sqrt(v) / sqrt(1-b2^t) + eps)
 /// Does nothing on shape-only tensors.
-void adam_update(const AdamOptions& options, std::int64_t t, double loss_scale,
+void adam_update(const AdamOptions& options, std::int64_t t, GradientScale scale,
                  const AdamTensors& tensors);
 
 }  // namespace shardscope

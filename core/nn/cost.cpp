@@ -49,15 +49,23 @@ Cost convert_cost(std::size_t elements, DType from, DType to) {
   return {static_cast<double>(elements), bytes(elements, from) + bytes(elements, to)};
 }
 
+Cost accumulate_cost(std::size_t elements, DType addend, DType sum) {
+  return {static_cast<double>(elements), bytes(elements, addend) + 2.0 * bytes(elements, sum)};
+}
+
 Cost average_cost(std::size_t elements, DType from, DType to) {
   return convert_cost(elements, from, to);
 }
 
-Cost adam_cost(std::size_t elements, DType precision) {
+Cost sum_of_squares_cost(std::size_t elements, DType dtype) {
+  return {2.0 * static_cast<double>(elements), bytes(elements, dtype)};
+}
+
+Cost adam_cost(std::size_t elements, DType precision, DType gradients) {
   const double fp32_traffic = 6.0 * bytes(elements, DType::fp32);
   const double half_parameters = precision == DType::fp32 ? 0.0 : bytes(elements, precision);
   return {14.0 * static_cast<double>(elements),
-          fp32_traffic + bytes(elements, precision) + half_parameters};
+          fp32_traffic + bytes(elements, gradients) + half_parameters};
 }
 
 }  // namespace shardscope

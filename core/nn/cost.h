@@ -34,11 +34,17 @@ Cost loss_backward_cost(Loss loss, std::size_t rows, std::size_t width, DType dt
 /// A change of type: one flop per element.
 Cost convert_cost(std::size_t elements, DType from, DType to);
 
+/// a = a + x: one flop per element; reads both, writes the sum.
+Cost accumulate_cost(std::size_t elements, DType addend, DType sum);
+
 /// x = x / N: one flop per element, read in one type and written in another.
 Cost average_cost(std::size_t elements, DType from, DType to);
 
+/// Sum of squares, or a look for infinities: two flops per element, each read once.
+Cost sum_of_squares_cost(std::size_t elements, DType dtype);
+
 /// Adam on fp32 weights and two moments, each read and written, and a gradient read: 14 flops per
 /// element. With a half type the rounded parameters are written as well.
-Cost adam_cost(std::size_t elements, DType precision);
+Cost adam_cost(std::size_t elements, DType precision, DType gradients);
 
 }  // namespace shardscope

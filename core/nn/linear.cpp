@@ -23,7 +23,7 @@ using MatrixMap = Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic
 
 // fp32 memory for half-type operands, kept from call to call. One per slot and thread; no call
 // suspends a simulated rank while it holds one.
-enum Slot { kX, kWeights, kY, kSlots };
+enum Slot { kX, kWeight, kBias, kY, kSlots };
 
 class Scratch {
  public:
@@ -111,16 +111,15 @@ void apply_activation(Activation activation, Tensor fp32) {
 }  // namespace
 
 void linear_forward(LinearShape shape, std::size_t rows, std::optional<Activation> activation,
-                    Tensor x, Tensor parameters, Tensor y) {
+                    Tensor x, LinearTensors parameters, Tensor y) {
   if (!y.is_real()) {
     return;
   }
-  const Tensor weights = fp32_input(parameters, kWeights);
   const Tensor result = fp32_output(y, kY);
   matrix(result, rows, shape.out).noalias() =
       matrix(fp32_input(x, kX), rows, shape.in) *
-      matrix(weights.slice(0, shape.weight_elements()), shape.out, shape.in).transpose();
-  add_bias(rows, shape.out, weights.fp32() + shape.weight_elements(), result.fp32());
+      matrix(fp32_input(parameters.weight, kWeight), shape.out, shape.in).transpose();
+  add_bias(rows, shape.out, fp32_input(parameters.bias, kBias).fp32(), result.fp32());
   store(y, result);
   if (activation.has_value()) {
     const Tensor rounded = fp32_input(y, kY);
@@ -130,27 +129,29 @@ void linear_forward(LinearShape shape, std::size_t rows, std::optional<Activatio
 }
 
 void linear_backward_parameters(LinearShape shape, std::size_t rows, Tensor x, Tensor dy,
-                                Tensor d_parameters) {
-  if (!d_parameters.is_real()) {
+                                LinearTensors d_parameters) {
+  if (!d_parameters.weight.is_real()) {
     return;
   }
   const Tensor dy32 = fp32_input(dy, kY);
-  const Tensor result = fp32_output(d_parameters, kWeights);
-  matrix(result.slice(0, shape.weight_elements()), shape.out, shape.in).noalias() =
+  const Tensor weight = fp32_output(d_parameters.weight, kWeight);
+  matrix(weight, shape.out, shape.in).noalias() =
       matrix(dy32, rows, shape.out).transpose() * matrix(fp32_input(x, kX), rows, shape.in);
-  sum_rows(rows, shape.out, dy32.fp32(), result.fp32() + shape.weight_elements());
-  store(d_parameters, result);
+  store(d_parameters.weight, weight);
+  const Tensor bias = fp32_output(d_parameters.bias, kBias);
+  sum_rows(rows, shape.out, dy32.fp32(), bias.fp32());
+  store(d_parameters.bias, bias);
 }
 
-void linear_backward_input(LinearShape shape, std::size_t rows, Tensor dy, Tensor parameters,
+void linear_backward_input(LinearShape shape, std::size_t rows, Tensor dy, Tensor weight,
                            Tensor dx) {
   if (!dx.is_real()) {
     return;
   }
-  const Tensor weights = fp32_input(parameters.slice(0, shape.weight_elements()), kWeights);
   const Tensor result = fp32_output(dx, kX);
   matrix(result, rows, shape.in).noalias() =
-      matrix(fp32_input(dy, kY), rows, shape.out) * matrix(weights, shape.out, shape.in);
+      matrix(fp32_input(dy, kY), rows, shape.out) *
+      matrix(fp32_input(weight, kWeight), shape.out, shape.in);
   store(dx, result);
 }
 

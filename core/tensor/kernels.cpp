@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -72,12 +73,11 @@ void convert(Tensor destination, Tensor source) {
 }
 
 void add(Tensor accumulator, Tensor addend) {
-  SHARDSCOPE_CHECK(accumulator.count == addend.count && accumulator.dtype == addend.dtype,
-                   "the addends differ in count or type");
+  SHARDSCOPE_CHECK(accumulator.count == addend.count, "counts differ");
   if (!accumulator.is_real()) {
     return;
   }
-  if (accumulator.dtype == DType::fp32) {
+  if (accumulator.dtype == DType::fp32 && addend.dtype == DType::fp32) {
     add_fp32(accumulator.fp32(), addend.fp32(), addend.count);
     return;
   }
@@ -105,6 +105,21 @@ void divide(Tensor values, float divisor) {
     divide_fp32(block.data(), length, divisor);
     store(block, values.slice(begin, length));
   });
+}
+
+bool is_finite(Tensor values) {
+  bool finite = true;
+  if (!values.is_real()) {
+    return finite;
+  }
+  Block block;
+  for_each_block(values.count, [&](std::size_t begin, std::size_t length) {
+    load(values.slice(begin, length), block);
+    for (std::size_t i = 0; i < length; ++i) {
+      finite = finite && std::isfinite(block[i]);
+    }
+  });
+  return finite;
 }
 
 double sum_of_squares(Tensor values) {

@@ -1,38 +1,57 @@
-// Closed forms of what a strategy holds and sends, from the papers' tables and the shard rule
-// alone; what a run measures is compared with them. b is the bytes of a parameter (2 in mixed
-// precision, 4 in fp32), N the world size, P_u the elements of a unit (all parameters, or one
-// layer), and k_u = ceil(P_u / N).
+// Closed forms of what a strategy holds and sends; what a run measures is compared with them. b is
+// the bytes of a parameter (2 in mixed precision, 4 in fp32), a those of an accumulated gradient, w
+// those of a reduced one; N the ranks of a shard group, R the groups, P_u the elements of a unit,
+// k_u its shard (shard_geometry.h), g the micro-steps, c = (N-1)/N. All figures are of one rank.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/nn/model.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/ledger.h"
+#include "core/training/options.h"
 #include "core/training/strategy.h"
 
 namespace shardscope {
 
-/// Model states of each rank, padding included (ZeRO, arXiv 1910.02054, section 5 and table 1):
-///   replicated parameters, gradients: b N sum(k_u); sharded: b sum(k_u);
+/// What the formulas are about: a rank of a training. References must outlive it.
+struct TrainingRank {
+  const Strategy& strategy;
+  const ModelSpec& model;
+  const TrainingOptions& options;
+  int world_size = 1;
+  int rank = 0;
+};
+
+/// Model states, padding included (ZeRO, arXiv 1910.02054, section 5 and table 1):
+///   replicated parameters, gradients: b, a N sum(k_u); sharded: b, a sum(k_u);
 ///   master weights (half types only) and each moment: 4 sum(k_u);
-///   nothing sharded (ddp): b P, b P, 4 P, 4 P, 4 P.
+///   nothing sharded (ddp): b P, a P, 4 P, 4 P, 4 P; with owners of whole tensors those owned.
 /// Categories beyond the states are 0.
-CategoryBytes predicted_state_bytes(const Strategy& strategy, const ModelSpec& model,
-                                    int world_size, DType precision);
+CategoryBytes predicted_state_bytes(const TrainingRank& rank);
 
 /// The same for a model of which only the number of parameters is known, as one unit.
 CategoryBytes model_state_bytes(const Strategy& strategy, std::uint64_t parameters, int world_size,
                                 DType precision);
 
-/// Bytes a rank sends per step. With ring collectives rank r sends, of a vector of S elements in
-/// chunks s_0 .. s_N-1: reduce_scatter S - s_r, all_gather S - s_(r+1 mod N), all_reduce both.
-/// Gradients travel in reduce_precision, parameters in precision:
-///   ddp: all_reduce(P); naive_zero: all_reduce(P) + all_gather(N k); zero1: reduce_scatter(N k) +
-///   all_gather(N k); zero2: per layer reduce_scatter(N k_l), then all_gather(N sum(k_l));
-///   zero3: per layer 2 all_gather(N k_l) + reduce_scatter(N k_l).
-std::uint64_t predicted_sent_bytes(const Strategy& strategy, const ModelSpec& model, int world_size,
-                                   int rank, DType precision, DType reduce_precision);
+/// What a step is that matters to the wire.
+struct StepKind {
+  bool is_first = false;  ///< Of the run: nothing was traced (GatherOptions::traced).
+  bool skipped = false;   ///< Gradients overflowed: no update was published.
+};
+
+/// Bytes of training data a rank sends in a step. With ring collectives rank r sends, of a vector
+/// of S elements in chunks s_0 .. s_N-1: reduce_scatter S - s_r, all_gather S - s_(r+1 mod N),
+/// all_reduce both; of a broadcast everything, but the rank before the root nothing.
+///   gradients   per reduction (g or 1 of them): w times, for each bucket, all_reduce(elements) or
+///               reduce_scatter(N sum(k_u)), with R > 1 also all_reduce(sum(k_u)) over R
+///   gathers     b (N-1) k_u for each time the plan gathers unit u (gather_plan.h)
+///   update      b (N-1) sum(k_u) where shards are published, of all units or the persistent ones;
+///               b P_t for each tensor that is broadcast
+std::uint64_t predicted_sent_bytes(const TrainingRank& rank, StepKind kind);
+
+/// The most a rank ever holds: states, inputs and buffers that stay, and at the worst moment of a
+/// step activations, gathered parameters and communication buffers. peak.cpp lists the moments.
+std::uint64_t predicted_peak_bytes(const TrainingRank& rank);
 
 }  // namespace shardscope

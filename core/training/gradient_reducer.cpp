@@ -3,102 +3,439 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/check.h"
+#include "core/nn/cost.h"
 #include "core/tensor/kernels.h"
 
 namespace shardscope {
 
 GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& geometry,
-                                 const ModelSpec& model, DType precision, DType reduce_precision,
-                                 ProcessGroup& group)
+                                 const TrainingOptions& options, TrainingGroups& groups)
     : strategy_(strategy),
+      reduction_(strategy.reduction),
       geometry_(geometry),
-      model_(model),
-      precision_(precision),
-      reduce_precision_(reduce_precision),
-      group_(group),
-      kept_(group.device().memory(), Category::gradients, precision,
-            strategy.gradients == Placement::sharded ? geometry.owned_elements()
-                                                     : geometry.full_elements(),
-            group.storage()),
-      transient_(geometry.units().size()) {}
-
-Tensor GradientReducer::begin(std::size_t layer) {
-  const ShardUnit& unit = geometry_.unit_of(layer);
-  const auto index = static_cast<std::size_t>(&unit - geometry_.units().data());
-  if (strategy_.gradients == Placement::sharded && layer == unit.layers.last) {
-    transient_[index] = Buffer(group_.device().memory(), Category::communication_buckets,
-                               precision_, unit.full_count, group_.storage(), Contents::undefined);
-    set_zero(transient_[index].slice(unit.count, unit.full_count - unit.count));  // Padding.
+      options_(options),
+      groups_(groups),
+      device_(groups.shard.device()),
+      buckets_(make_buckets(reduction_.buckets, geometry, size_of(options.accumulate_precision()))),
+      bucket_of_(geometry.tensor_count()),
+      kept_(
+          device_.memory(), Category::gradients, options.accumulate_precision(),
+          keeps_shards() ? geometry.owned_elements(groups.shard.rank()) : geometry.full_elements(),
+          groups.shard.storage()),
+      written_(geometry.tensor_count() / 2) {
+  for (std::size_t b = 0; b < buckets_.size(); ++b) {
+    std::fill(bucket_of_.begin() + static_cast<std::ptrdiff_t>(buckets_[b].first_tensor),
+              bucket_of_.begin() + static_cast<std::ptrdiff_t>(buckets_[b].last_tensor) + 1, b);
   }
-  return unit_gradient(index).slice(geometry_.offset_in_unit(layer),
-                                    model_.layer(layer).elements());
+  if (reduction_.persistent_buckets) {
+    persistent_ =
+        Buffer(device_.memory(), Category::communication_buckets, options.accumulate_precision(),
+               geometry.full_elements(), groups.shard.storage());
+  }
+}
+
+void GradientReducer::begin_micro_step(std::size_t index) {
+  micro_step_ = index;
+  if (reduces_now() && reduction_.time == ReductionTime::during_backward) {
+    allocate_contiguous();
+  }
+}
+
+// The first gradients of a step go where they are kept, if they are of that type.
+bool GradientReducer::writes_to_kept() const {
+  return !keeps_shards() && micro_step_ == 0 &&
+         options_.precision == options_.accumulate_precision();
+}
+
+// Gradients go into the memory that is scattered, padding included.
+bool GradientReducer::writes_whole_units() const {
+  return keeps_shards() && scatters() && strategy_.partition == Partition::layer;
+}
+
+bool GradientReducer::has_contiguous_memory(const Bucket& bucket) const {
+  return reduction_.contiguous_buffers > 0 && !bucket.oversize;
+}
+
+LinearTensors GradientReducer::kept_layer(std::size_t layer) const {
+  const auto at = [&](std::size_t tensor) {
+    const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(tensor)];
+    return kept_.slice(unit.full_offset + geometry_.offset_in_unit(tensor),
+                       geometry_.tensor_elements(tensor));
+  };
+  return {at(2 * layer), at(2 * layer + 1)};
+}
+
+LinearTensors GradientReducer::begin(std::size_t layer) {
+  if (writes_to_kept()) {
+    return kept_layer(layer);
+  }
+  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(2 * layer)];
+  const std::size_t elements =
+      geometry_.tensor_elements(2 * layer) + geometry_.tensor_elements(2 * layer + 1);
+  written_[layer] = Buffer(device_.memory(), Category::communication_buckets, options_.precision,
+                           writes_whole_units() ? unit.full_count : elements,
+                           groups_.shard.storage(), Contents::undefined);
+  set_zero(written_[layer].slice(elements, written_[layer].size() - elements));  // Padding.
+  return {written(2 * layer), written(2 * layer + 1)};
+}
+
+Tensor GradientReducer::written(std::size_t tensor) const {
+  const std::size_t weight = tensor / 2 * 2;
+  return written_[tensor / 2].slice(
+      geometry_.tensor_offset(tensor) - geometry_.tensor_offset(weight),
+      geometry_.tensor_elements(tensor));
 }
 
 void GradientReducer::ready(std::size_t layer) {
-  const ShardUnit& unit = geometry_.unit_of(layer);
-  if (strategy_.reduction_time == ReductionTime::per_layer && layer == unit.layers.first) {
-    reduce(static_cast<std::size_t>(&unit - geometry_.units().data()));
+  if (!keeps_shards() && !writes_to_kept()) {
+    accumulate(layer);
+  }
+  if (reduces_now() && reduction_.time == ReductionTime::during_backward) {
+    hand_on(2 * layer + 1);
+    hand_on(2 * layer);
   }
 }
 
-void GradientReducer::finish() {
-  if (strategy_.reduction_time == ReductionTime::after_backward) {
-    for (std::size_t index = geometry_.units().size(); index-- > 0;) {
-      reduce(index);
+// Adds what was written to what is kept.
+void GradientReducer::accumulate(std::size_t layer) {
+  const LinearTensors kept = kept_layer(layer);
+  const std::size_t elements = kept.weight.count + kept.bias.count;
+  if (micro_step_ == 0) {
+    device_.compute("convert",
+                    convert_cost(elements, options_.precision, options_.accumulate_precision()));
+    convert(kept.weight, written(2 * layer));
+    convert(kept.bias, written(2 * layer + 1));
+  } else {
+    device_.compute("accumulate",
+                    accumulate_cost(elements, options_.precision, options_.accumulate_precision()));
+    add(kept.weight, written(2 * layer));
+    add(kept.bias, written(2 * layer + 1));
+  }
+  written_[layer] = Buffer();
+}
+
+void GradientReducer::end_micro_step() {
+  if (!reduces_now()) {
+    return;
+  }
+  if (reduction_.time == ReductionTime::after_backward) {
+    allocate_contiguous();
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      for (std::size_t tensor = buckets_[b].last_tensor + 1; tensor-- > buckets_[b].first_tensor;) {
+        fill(b, tensor);
+      }
+      launch(b);
+    }
+  } else if (buckets_.back().closed_by == Bucket::kEndOfBackward) {
+    launch(buckets_.size() - 1);
+  }
+  while (!pending_.empty()) {
+    complete_oldest();
+  }
+  contiguous_.clear();
+  contiguous_rest_.clear();
+  if (groups_.replicas.world_size() > 1 && is_last_micro_step() && !reduces_across_now()) {
+    reduce_kept_across();
+  }
+}
+
+void GradientReducer::allocate_contiguous() {
+  std::size_t used = 0;
+  for (const Bucket& bucket : buckets_) {
+    used = std::max(used, has_contiguous_memory(bucket) ? bucket.count : 0);
+  }
+  const DType dtype = keeps_shards() ? options_.precision : options_.accumulate_precision();
+  for (int i = 0; i < reduction_.contiguous_buffers; ++i) {
+    contiguous_.emplace_back(device_.memory(), Category::communication_buckets, dtype, used,
+                             groups_.shard.storage(), Contents::undefined);
+    contiguous_rest_.emplace_back(device_.memory(), Category::communication_buckets, dtype,
+                                  reduction_.buckets.elements - used, Storage::shape_only);
+  }
+}
+
+void GradientReducer::hand_on(std::size_t tensor) {
+  const std::size_t bucket = bucket_of_[tensor];
+  if (bucket > 0 && buckets_[bucket - 1].closed_by == tensor) {
+    launch(bucket - 1);
+  }
+  fill(bucket, tensor);
+  if (buckets_[bucket].closed_by == tensor) {
+    launch(bucket);
+  }
+}
+
+// Copies a gradient into the memory that its bucket has beside it.
+void GradientReducer::fill(std::size_t index, std::size_t tensor) {
+  const Bucket& bucket = buckets_[index];
+  if (!reduction_.persistent_buckets && !has_contiguous_memory(bucket)) {
+    return;
+  }
+  const LinearTensors kept = keeps_shards() ? LinearTensors{} : kept_layer(tensor / 2);
+  const Tensor source =
+      keeps_shards() ? written(tensor) : (tensor % 2 == 0 ? kept.weight : kept.bias);
+  const Tensor destination = gradient(index, tensor);
+  device_.compute("copy", convert_cost(source.count, source.dtype, destination.dtype));
+  convert(destination, source);
+  consumed(tensor);
+}
+
+// Of a layer, W is handed on last.
+void GradientReducer::consumed(std::size_t tensor) {
+  if (keeps_shards() && tensor % 2 == 0) {
+    written_[tensor / 2] = Buffer();
+  }
+}
+
+// A tensor's gradient, when its bucket is reduced.
+Tensor GradientReducer::gradient(std::size_t index, std::size_t tensor) const {
+  const Bucket& bucket = buckets_[index];
+  const std::size_t elements = geometry_.tensor_elements(tensor);
+  if (reduction_.persistent_buckets) {
+    return persistent_.slice(geometry_.tensor_offset(tensor), elements);
+  }
+  if (has_contiguous_memory(bucket)) {
+    return contiguous_[index % contiguous_.size()].slice(
+        geometry_.tensor_offset(tensor) - bucket.offset, elements);
+  }
+  if (keeps_shards()) {
+    return written(tensor);
+  }
+  const LinearTensors kept = kept_layer(tensor / 2);
+  return tensor % 2 == 0 ? kept.weight : kept.bias;
+}
+
+bool GradientReducer::reduces_across_now() const {
+  return groups_.replicas.world_size() > 1 && strategy_.reduce_across_every_micro_step;
+}
+
+void GradientReducer::launch(std::size_t index) {
+  const Bucket& bucket = buckets_[index];
+  if (reduction_.max_in_flight > 0 &&
+      pending_.size() >= static_cast<std::size_t>(reduction_.max_in_flight)) {
+    complete_oldest();
+  }
+  Pending& pending = pending_.emplace_back();
+  pending.bucket = &bucket;
+  pending.sums = input(index, pending);
+  if (scatters()) {
+    const std::size_t shard = units_shard(bucket);
+    pending.work = groups_.shard.reduce_scatter(
+        ChunkedTensor({{pending.sums, shard}}, groups_.shard.world_size()), bucket.layers);
+    if (reduces_across_now()) {
+      pending.across = groups_.replicas.all_reduce(
+          ChunkedTensor::even(own_chunk(pending), groups_.replicas.world_size()), bucket.layers);
+    }
+  } else {
+    pending.work = groups_.shard.all_reduce(
+        ChunkedTensor::even(pending.sums, groups_.shard.world_size()), bucket.layers);
+  }
+  if (!reduction_.overlap) {
+    complete_oldest();
+  }
+}
+
+// What the collective works on: the gradients where they lie, or a copy in the type that is sent.
+Tensor GradientReducer::input(std::size_t index, Pending& pending) {
+  const Bucket& bucket = buckets_[index];
+  const bool is_one_unit = !scatters() || geometry_.unit_of_tensor(bucket.first_tensor) ==
+                                              geometry_.unit_of_tensor(bucket.last_tensor);
+  const DType dtype = gradient(index, bucket.last_tensor).dtype;
+  const DType wire_dtype = options_.reduce_precision;
+  const bool is_padded = !scatters() || writes_whole_units() || !keeps_shards();
+  if (is_one_unit && is_padded && !reduction_.reduces_copy) {
+    const Tensor lying = view(index, pending);
+    if (dtype == wire_dtype) {
+      return lying;
+    }
+    Buffer wire(device_.memory(), Category::communication_buckets, wire_dtype, lying.count,
+                groups_.shard.storage(), Contents::undefined);
+    device_.compute("convert", convert_cost(lying.count, dtype, wire_dtype));
+    convert(wire.tensor(), lying);
+    pending.converted = std::move(wire);
+    return pending.converted.tensor();
+  }
+  const std::size_t count =
+      scatters() ? units_shard(bucket) * static_cast<std::size_t>(groups_.shard.world_size())
+                 : bucket.count;
+  pending.memory = Buffer(device_.memory(), Category::communication_buckets, wire_dtype, count,
+                          groups_.shard.storage(), Contents::undefined);
+  device_.compute(dtype == wire_dtype ? "copy" : "convert", convert_cost(count, dtype, wire_dtype));
+  if (scatters()) {
+    copy_by_rank(index, pending.memory.tensor());
+  } else {
+    copy_in_torch_order(index, pending.memory.tensor());
+  }
+  if (!has_contiguous_memory(bucket)) {
+    for (std::size_t tensor = bucket.first_tensor; tensor <= bucket.last_tensor; ++tensor) {
+      consumed(tensor);
+    }
+  }
+  return pending.memory.tensor();
+}
+
+// The bucket's gradients in one piece; a scattered unit's with its padding.
+Tensor GradientReducer::view(std::size_t index, Pending& pending) {
+  const Bucket& bucket = buckets_[index];
+  if (writes_whole_units()) {
+    pending.memory = std::move(written_[bucket.layers.first]);
+    return pending.memory.tensor();
+  }
+  if (reduction_.persistent_buckets) {
+    return persistent_.slice(bucket.offset, bucket.count);
+  }
+  if (has_contiguous_memory(bucket)) {
+    return contiguous_[index % contiguous_.size()].slice(0, bucket.count);
+  }
+  SHARDSCOPE_CHECK(!keeps_shards(), "gradients of several layers are not in one piece");
+  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(bucket.first_tensor)];
+  const std::size_t offset = unit.full_offset + (bucket.offset - unit.offset);
+  return kept_.slice(offset, scatters() ? unit.full_count : bucket.count);
+}
+
+void GradientReducer::copy_in_torch_order(std::size_t index, Tensor wire) const {
+  const Bucket& bucket = buckets_[index];
+  for (std::size_t tensor = bucket.first_tensor; tensor <= bucket.last_tensor; ++tensor) {
+    convert(wire.slice(geometry_.tensor_offset(tensor) - bucket.offset,
+                       geometry_.tensor_elements(tensor)),
+            gradient(index, tensor));
+  }
+}
+
+// For each rank its shards of all units, padding included: units are tensors.
+void GradientReducer::copy_by_rank(std::size_t index, Tensor wire) const {
+  const Bucket& bucket = buckets_[index];
+  std::size_t offset = 0;
+  for (int rank = 0; rank < groups_.shard.world_size(); ++rank) {
+    for (std::size_t tensor = bucket.first_tensor; tensor <= bucket.last_tensor; ++tensor) {
+      const OwnedPart part = geometry_.owned(geometry_.unit_of_tensor(tensor), rank);
+      const Tensor shard = wire.slice(offset, part.count);
+      if (part.parameters > 0) {
+        convert(shard.slice(0, part.parameters),
+                gradient(index, tensor).slice(part.begin, part.parameters));
+      }
+      set_zero(shard.slice(part.parameters, part.count - part.parameters));
+      offset += part.count;
     }
   }
 }
 
+// Elements of a rank's shards of the bucket's units.
+std::size_t GradientReducer::units_shard(const Bucket& bucket) const {
+  std::size_t shard = 0;
+  for (std::size_t u = geometry_.unit_of_tensor(bucket.first_tensor);
+       u <= geometry_.unit_of_tensor(bucket.last_tensor); ++u) {
+    shard += geometry_.units()[u].shard;
+  }
+  return shard;
+}
+
+Tensor GradientReducer::own_chunk(const Pending& pending) const {
+  const std::size_t shard = units_shard(*pending.bucket);
+  return pending.sums.slice(static_cast<std::size_t>(groups_.shard.rank()) * shard, shard);
+}
+
+void GradientReducer::complete_oldest() {
+  const Pending pending = std::move(pending_.front());
+  pending_.pop_front();
+  pending.work->wait();
+  if (pending.across != nullptr) {
+    pending.across->wait();
+  }
+  const int ranks =
+      groups_.shard.world_size() * (reduces_across_now() ? groups_.replicas.world_size() : 1);
+  const bool adds = keeps_shards() && micro_step_ > 0;
+  const std::vector<Result> parts = results(pending);
+  std::size_t elements = 0;
+  for (const Result& part : parts) {
+    elements += part.sums.count;
+    divide(part.sums, static_cast<float>(ranks));
+    if (adds) {
+      add(part.kept, part.sums);
+    } else if (part.kept.data != part.sums.data) {
+      convert(part.kept, part.sums);
+    }
+  }
+  if (elements > 0) {
+    const DType kept_dtype = options_.accumulate_precision();
+    device_.compute("average", average_cost(elements, options_.reduce_precision, kept_dtype));
+    if (adds) {
+      device_.compute("accumulate",
+                      accumulate_cost(elements, options_.reduce_precision, kept_dtype));
+    }
+  }
+}
+
+std::vector<GradientReducer::Result> GradientReducer::results(const Pending& pending) const {
+  if (scatters()) {
+    return scattered_results(pending);
+  }
+  const bool is_cut = strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+  if (is_cut) {
+    return reduced_results(pending);
+  }
+  return {{kept_.slice(pending.bucket->offset, pending.bucket->count), pending.sums}};
+}
+
+// Of an all_reduce, what the rank owns.
+std::vector<GradientReducer::Result> GradientReducer::reduced_results(
+    const Pending& pending) const {
+  const Bucket& bucket = *pending.bucket;
+  std::vector<Result> parts;
+  for (std::size_t u = geometry_.unit_of_tensor(bucket.first_tensor);
+       u <= geometry_.unit_of_tensor(bucket.last_tensor); ++u) {
+    const ShardUnit& unit = geometry_.units()[u];
+    const OwnedPart own = geometry_.owned(u, groups_.shard.rank());
+    const std::size_t own_begin = unit.offset + own.begin;
+    const std::size_t begin = std::max(bucket.offset, own_begin);
+    const std::size_t end = std::min(bucket.offset + bucket.count, own_begin + own.parameters);
+    if (begin < end) {
+      const std::size_t kept = keeps_shards() ? own.offset + (begin - own_begin)
+                                              : unit.full_offset + (begin - unit.offset);
+      parts.push_back(
+          {kept_.slice(kept, end - begin), pending.sums.slice(begin - bucket.offset, end - begin)});
+    }
+  }
+  return parts;
+}
+
+std::vector<GradientReducer::Result> GradientReducer::scattered_results(
+    const Pending& pending) const {
+  const Bucket& bucket = *pending.bucket;
+  const Tensor chunk = own_chunk(pending);
+  std::vector<Result> parts;
+  std::size_t offset = 0;
+  for (std::size_t u = geometry_.unit_of_tensor(bucket.first_tensor);
+       u <= geometry_.unit_of_tensor(bucket.last_tensor); ++u) {
+    const OwnedPart own = geometry_.owned(u, groups_.shard.rank());
+    const std::size_t kept =
+        keeps_shards() ? own.offset : geometry_.units()[u].full_offset + own.begin;
+    parts.push_back({kept_.slice(kept, own.count), chunk.slice(offset, own.count)});
+    offset += own.count;
+  }
+  return parts;
+}
+
+// The averages inside the shard groups become those over all ranks.
+void GradientReducer::reduce_kept_across() {
+  const LayerRange layers{0, geometry_.units().back().layers.last};
+  groups_.replicas
+      .all_reduce(ChunkedTensor::even(kept_.tensor(), groups_.replicas.world_size()), layers)
+      ->wait();
+  device_.compute("average",
+                  average_cost(kept_.size(), kept_.tensor().dtype, kept_.tensor().dtype));
+  divide(kept_.tensor(), static_cast<float>(groups_.replicas.world_size()));
+}
+
 std::vector<Tensor> GradientReducer::owned() const {
   std::vector<Tensor> tensors;
-  for (std::size_t index = 0; index < geometry_.units().size(); ++index) {
-    tensors.push_back(owned_gradient(index));
+  for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+    const OwnedPart own = geometry_.owned(u, groups_.shard.rank());
+    const std::size_t begin =
+        keeps_shards() ? own.offset : geometry_.units()[u].full_offset + own.begin;
+    tensors.push_back(kept_.slice(begin, own.count));
   }
   return tensors;
-}
-
-Tensor GradientReducer::unit_gradient(std::size_t unit_index) const {
-  const ShardUnit& unit = geometry_.units()[unit_index];
-  return strategy_.gradients == Placement::sharded ? transient_[unit_index].tensor()
-                                                   : kept_.slice(unit.full_offset, unit.full_count);
-}
-
-Tensor GradientReducer::owned_gradient(std::size_t unit_index) const {
-  const ShardUnit& unit = geometry_.units()[unit_index];
-  const std::size_t begin = strategy_.gradients == Placement::sharded
-                                ? unit.owned_offset
-                                : unit.full_offset + geometry_.owned_begin(unit, group_.rank());
-  return kept_.slice(begin, unit.owned_count);
-}
-
-void GradientReducer::reduce(std::size_t unit_index) {
-  const ShardUnit& unit = geometry_.units()[unit_index];
-  const bool scattered = strategy_.reduction == Reduction::reduce_scatter;
-  // An all_reduce leaves the padding out: it stays zero.
-  Tensor sums = unit_gradient(unit_index).slice(0, scattered ? unit.full_count : unit.count);
-  Buffer wire;  // The gradients in the type they are sent in, if it is another one.
-  if (reduce_precision_ != precision_) {
-    wire = Buffer(group_.device().memory(), Category::communication_buckets, reduce_precision_,
-                  sums.count, group_.storage(), Contents::undefined);
-    group_.device().compute("convert", convert_cost(sums.count, precision_, reduce_precision_));
-    convert(wire.tensor(), sums);
-    sums = wire.tensor();
-  }
-  const ChunkedTensor chunks({{sums, unit.shard}}, group_.world_size());
-  const LayerRange layers = unit.layers;
-  (scattered ? group_.reduce_scatter(chunks, layers) : group_.all_reduce(chunks, layers))->wait();
-
-  const std::size_t begin = std::min(geometry_.owned_begin(unit, group_.rank()), sums.count);
-  const Tensor mine = sums.slice(begin, std::min(unit.owned_count, sums.count - begin));
-  const Tensor average = owned_gradient(unit_index).slice(0, mine.count);
-  if (mine.count > 0) {
-    group_.device().compute("average", average_cost(mine.count, mine.dtype, average.dtype));
-  }
-  divide(mine, static_cast<float>(group_.world_size()));
-  if (average.data != mine.data) {
-    convert(average, mine);
-  }
-  transient_[unit_index] = Buffer();
 }
 
 }  // namespace shardscope

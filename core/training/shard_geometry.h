@@ -1,18 +1,22 @@
 // Who owns which parameters: the one place that knows shard offsets, sizes and padding.
 //
-// Parameters lie in torch order (W0, b0, W1, b1, ...) and are cut into units that are reduced and
-// gathered whole: all layers together, or each layer. A unit of P_u elements is cut into shards of
-// k_u = ceil(P_u / N), padded at its end to N k_u; rank r owns shard r of every unit.
+// Parameters lie in torch order (W0, b0, W1, b1, ...): tensor 2l is W_l, tensor 2l + 1 is b_l. They
+// are cut into units that are sharded whole: all tensors together, those of each layer, or each
+// tensor. A unit of P_u elements is cut into shards of k_u = padding ceil(P_u / (padding N)),
+// padded at its end to N k_u; rank r owns shard r of every unit. N counts the ranks of a shard
+// group, and ranks are those inside it.
 //
 //   unit 0                      unit 1
 //   | k_0 | k_0 | .. | k_0 pad | k_1 | k_1 | .. | k_1 pad |     "full" layout: N sum(k_u) elements
 //   | k_0 | k_1 |                                               "shard" layout: sum(k_u) elements
 //
-// Where the optimizer is replicated (ddp) nothing is sharded: one unit, no padding, all of it
-// owned.
+// With owners of whole tensors each tensor is a unit without padding; the largest goes first to the
+// rank that owns least (torch's ZeroRedundancyOptimizer), and a rank's shard layout holds what it
+// owns. Where the optimizer is replicated nothing is sharded: no padding, every rank owns all.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "core/nn/model.h"
@@ -22,42 +26,63 @@ namespace shardscope {
 
 struct ShardUnit {
   LayerRange layers;
-  std::size_t offset = 0;        ///< In torch order, without padding.
-  std::size_t count = 0;         ///< P_u
-  std::size_t shard = 0;         ///< k_u
-  std::size_t full_offset = 0;   ///< In the full layout.
-  std::size_t full_count = 0;    ///< N k_u; P_u if unpadded.
-  std::size_t owned_offset = 0;  ///< In the shard layout.
-  std::size_t owned_count = 0;   ///< k_u; P_u if unpadded.
+  std::size_t first_tensor = 0;
+  std::size_t last_tensor = 0;  ///< Included.
+  std::size_t offset = 0;       ///< In torch order, without padding.
+  std::size_t count = 0;        ///< P_u
+  std::size_t shard = 0;        ///< k_u; P_u if it is not cut.
+  std::size_t full_offset = 0;  ///< In the full layout.
+  std::size_t full_count = 0;   ///< N k_u; P_u if it is not cut.
+  std::optional<int> owner;     ///< With owners of whole tensors.
+};
+
+/// What one rank owns of a unit.
+struct OwnedPart {
+  std::size_t begin = 0;       ///< In the unit.
+  std::size_t count = 0;       ///< Padding included.
+  std::size_t parameters = 0;  ///< Without padding.
+  std::size_t offset = 0;      ///< In the rank's shard layout.
 };
 
 class ShardGeometry {
  public:
-  ShardGeometry(const Strategy& strategy, const ModelSpec& model, int world_size);
+  /// `ranks` is the size of a shard group.
+  ShardGeometry(const Strategy& strategy, const ModelSpec& model, int ranks);
 
   const std::vector<ShardUnit>& units() const { return units_; }
-  const ShardUnit& unit_of(std::size_t layer) const;
+  std::size_t unit_of_tensor(std::size_t tensor) const { return unit_of_tensor_[tensor]; }
 
-  /// Elements of the full and of the shard layout.
+  std::size_t tensor_count() const { return tensor_offsets_.size() - 1; }
+
+  /// Where a tensor begins in torch order, and how long it is.
+  std::size_t tensor_offset(std::size_t tensor) const { return tensor_offsets_[tensor]; }
+  std::size_t tensor_elements(std::size_t tensor) const {
+    return tensor_offsets_[tensor + 1] - tensor_offsets_[tensor];
+  }
+
+  /// Where a tensor begins inside its unit.
+  std::size_t offset_in_unit(std::size_t tensor) const {
+    return tensor_offsets_[tensor] - units_[unit_of_tensor_[tensor]].offset;
+  }
+
+  /// Elements of the full layout, and of a rank's shard layout.
   std::size_t full_elements() const { return full_elements_; }
-  std::size_t owned_elements() const { return owned_elements_; }
+  std::size_t owned_elements(int rank) const;
 
-  /// Where a layer begins inside its unit.
-  std::size_t offset_in_unit(std::size_t layer) const;
-
-  /// Where the rank's owned part begins inside a unit.
-  std::size_t owned_begin(const ShardUnit& unit, int rank) const;
-
-  /// How many of the rank's owned elements of a unit are parameters; the rest is padding.
-  std::size_t owned_parameters(const ShardUnit& unit, int rank) const;
+  OwnedPart owned(std::size_t unit, int rank) const;
 
  private:
+  void add_unit(std::size_t first_tensor, std::size_t last_tensor, const Strategy& strategy);
+  void assign_owners();
+
+  int ranks_;
   bool sharded_;
-  std::vector<std::size_t> layer_offsets_;
+  std::vector<std::size_t> tensor_offsets_;  // And P.
   std::vector<ShardUnit> units_;
-  std::vector<std::size_t> unit_of_layer_;
+  std::vector<std::size_t> unit_of_tensor_;
+  std::vector<std::size_t> shard_offsets_;   // Of units: in their rank's shard layout.
+  std::vector<std::size_t> owned_elements_;  // By rank with owners, else one for all.
   std::size_t full_elements_ = 0;
-  std::size_t owned_elements_ = 0;
 };
 
 }  // namespace shardscope

@@ -1,64 +1,177 @@
 #include "core/training/zero_optimizer.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/nn/adam.h"
+#include "core/nn/cost.h"
 #include "core/tensor/kernels.h"
 
 namespace shardscope {
 
 ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& options,
-                             const ShardGeometry& geometry, const ModelSpec& model,
-                             ParameterStore& parameters, GradientReducer& gradients,
-                             ProcessGroup& group, const WeightSource& source)
-    : options_(options),
+                             const ShardGeometry& geometry, ParameterStore& parameters,
+                             GradientReducer& gradients, TrainingGroups& groups, const Reader& read)
+    : strategy_(strategy),
+      options_(options),
       geometry_(geometry),
       parameters_(parameters),
       gradients_(gradients),
-      group_(group),
-      counts_gradients_(strategy.optimizer == Placement::sharded || group.rank() == 0) {
-  const auto allocate = [&](Category category) {
-    return Buffer(group.device().memory(), category, DType::fp32, geometry.owned_elements(),
-                  group.storage());
+      groups_(groups) {
+  const auto allocate = [&](Category category, StateVector which) {
+    Buffer buffer(groups.shard.device().memory(), category, DType::fp32,
+                  geometry.owned_elements(groups.shard.rank()), groups.shard.storage());
+    for (std::size_t u = 0; u < geometry.units().size(); ++u) {
+      const OwnedPart own = geometry.owned(u, groups.shard.rank());
+      read(which, geometry.units()[u].offset + own.begin, buffer.slice(own.offset, own.parameters));
+    }
+    return buffer;
   };
   if (options.has_master_weights()) {
-    master_weights_ = allocate(Category::master_weights);
-    for (const ShardUnit& unit : geometry.units()) {
-      const std::size_t count = geometry.owned_parameters(unit, group.rank());
-      read_parameters(source, model, unit.offset + geometry.owned_begin(unit, group.rank()),
-                      master_weights_.slice(unit.owned_offset, count));
-    }
+    master_weights_ = allocate(Category::master_weights, StateVector::weights);
   }
-  first_moment_ = allocate(Category::first_moment);
-  second_moment_ = allocate(Category::second_moment);
+  first_moment_ = allocate(Category::first_moment, StateVector::first_moment);
+  second_moment_ = allocate(Category::second_moment, StateVector::second_moment);
 }
 
-void ZeroOptimizer::step(std::int64_t t) {
-  group_.device().enter(Phase::backward);
-  gradients_.finish();
-  group_.device().enter(Phase::optimizer);
-  update(t);
-  parameters_.publish();
-}
-
-void ZeroOptimizer::update(std::int64_t t) {
-  const std::vector<Tensor> weights = owned_weights();
+UpdateReport ZeroOptimizer::step(std::int64_t t, double loss_scale, bool checks) {
   const std::vector<Tensor> gradients = gradients_.owned();
-  const std::vector<Tensor> parameters = parameters_.owned();
-  if (geometry_.owned_elements() > 0) {
-    group_.device().compute("adam", adam_cost(geometry_.owned_elements(), options_.precision));
+  UpdateReport report;
+  // Of replicas, the first one reports.
+  const bool reports =
+      groups_.replicas.rank() == 0 && (strategy_.has_shards() || groups_.shard.rank() == 0);
+  for (std::size_t u = 0; reports && u < gradients.size(); ++u) {
+    report.sum_of_squares += sum_of_squares(gradients[u]) / (loss_scale * loss_scale);
   }
-  gradient_sum_of_squares_ = 0.0;
-  for (std::size_t i = 0; i < geometry_.units().size(); ++i) {
-    const ShardUnit& unit = geometry_.units()[i];
-    if (counts_gradients_) {
-      gradient_sum_of_squares_ +=
-          sum_of_squares(gradients[i]) / (options_.loss_scale * options_.loss_scale);
+  if (checks && any_overflow(gradients)) {
+    report.skipped = true;
+    return report;
+  }
+  if (options_.clip_norm > 0) {
+    report.norm = global_norm(gradients, loss_scale);
+  }
+  update(t, gradients, gradient_scale(loss_scale, report.norm));
+  parameters_.publish();
+  return report;
+}
+
+// Ranks with other gradients than this one's; where all were reduced everywhere none is asked.
+bool ZeroOptimizer::needs_other_ranks() const {
+  return strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+}
+
+double ZeroOptimizer::sum_over_ranks(double value, Purpose purpose) {
+  Buffer sum(groups_.shard.device().memory(), Category::communication_buckets, DType::fp32, 1,
+             groups_.shard.storage());
+  if (sum.tensor().is_real()) {
+    *sum.tensor().fp32() = static_cast<float>(value);
+  }
+  if (needs_other_ranks()) {
+    groups_.shard
+        .all_reduce(ChunkedTensor::even(sum.tensor(), groups_.shard.world_size()), purpose)
+        ->wait();
+  }
+  return sum.tensor().is_real() ? static_cast<double>(*sum.tensor().fp32()) : 0.0;
+}
+
+bool ZeroOptimizer::any_overflow(const std::vector<Tensor>& gradients) {
+  const bool mine = !std::all_of(gradients.begin(), gradients.end(), is_finite);
+  std::size_t elements = 0;
+  for (const Tensor& gradient : gradients) {
+    elements += gradient.count;
+  }
+  groups_.shard.device().compute("overflow",
+                                 sum_of_squares_cost(elements, options_.accumulate_precision()));
+  return sum_over_ranks(mine ? 1.0 : 0.0, Purpose::overflow) > 0.0;
+}
+
+// torch's clip_grad_norm_ and DeepSpeed's scaled_global_norm: the root of the summed squares. Where
+// every rank has all averages it needs no other; shards' sums are all_reduced, padding being zero.
+double ZeroOptimizer::global_norm(const std::vector<Tensor>& gradients, double loss_scale) {
+  const std::vector<Tensor> all =
+      strategy_.partition == Partition::tensor_owner ? std::vector{gradients_.kept()} : gradients;
+  double squares = 0;
+  std::size_t elements = 0;
+  for (const Tensor& gradient : all) {
+    squares += sum_of_squares(gradient);
+    elements += gradient.count;
+  }
+  groups_.shard.device().compute("norm",
+                                 sum_of_squares_cost(elements, options_.accumulate_precision()));
+  return std::sqrt(sum_over_ranks(squares, Purpose::norm)) / loss_scale;
+}
+
+// torch unscales, then multiplies by min(1, clip / (norm + 1e-6)). DeepSpeed divides once, by
+// loss_scale max(1, (norm + 1e-6) / clip).
+GradientScale ZeroOptimizer::gradient_scale(double loss_scale, std::optional<double> norm) const {
+  if (!norm.has_value()) {
+    return {.unscale = static_cast<float>(1.0 / loss_scale)};
+  }
+  const double excess = (*norm + 1e-6) / options_.clip_norm;
+  if (strategy_.framework == Framework::deepspeed) {
+    return {.unscale = static_cast<float>(1.0 / (loss_scale * std::max(1.0, excess)))};
+  }
+  return {.unscale = static_cast<float>(1.0 / loss_scale),
+          .clip = static_cast<float>(std::min(1.0, 1.0 / excess))};
+}
+
+Tensor ZeroOptimizer::state(const Buffer& buffer, std::size_t unit) const {
+  const OwnedPart own = geometry_.owned(unit, groups_.shard.rank());
+  return buffer.slice(own.offset, own.count);
+}
+
+// All at once, or as many elements at a time as are copied to fp32.
+void ZeroOptimizer::update(std::int64_t t, const std::vector<Tensor>& gradients,
+                           GradientScale scale) {
+  Device& device = groups_.shard.device();
+  const std::size_t owned = geometry_.owned_elements(groups_.shard.rank());
+  const DType dtype = options_.accumulate_precision();
+  const bool copies = strategy_.fp32_gradient_copy > 0 && dtype != DType::fp32;
+  const std::size_t group =
+      copies ? std::min<std::uint64_t>(strategy_.fp32_gradient_copy, owned) : owned;
+  Buffer copy;
+  if (copies) {
+    copy = Buffer(device.memory(), Category::gradients, DType::fp32, group, groups_.shard.storage(),
+                  Contents::undefined);
+  }
+  for (std::size_t begin = 0; begin < owned; begin += group) {
+    const std::size_t end = std::min(begin + group, owned);
+    if (copies) {
+      device.compute("convert", convert_cost(end - begin, dtype, DType::fp32));
     }
-    adam_update(options_.optimizer, t, options_.loss_scale,
-                {.parameters = weights[i],
-                 .gradients = gradients[i],
-                 .first_moment = state(first_moment_, unit),
-                 .second_moment = state(second_moment_, unit),
-                 .rounded_parameters = options_.has_master_weights() ? parameters[i] : Tensor{}});
+    device.compute("adam",
+                   adam_cost(end - begin, options_.precision, copies ? DType::fp32 : dtype));
+    update_range(t, begin, end, gradients, scale, copy.tensor());
+  }
+}
+
+// Elements [begin, end) of the shard layout. `copy` has memory for them in fp32, or no elements.
+void ZeroOptimizer::update_range(std::int64_t t, std::size_t begin, std::size_t end,
+                                 const std::vector<Tensor>& gradients, GradientScale scale,
+                                 Tensor copy) {
+  const std::vector<Tensor> weights = owned_weights();
+  const std::vector<Tensor> parameters = parameters_.owned();
+  for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+    const OwnedPart own = geometry_.owned(u, groups_.shard.rank());
+    const std::size_t from = std::max(begin, own.offset);
+    const std::size_t to = std::min(end, own.offset + own.count);
+    if (from >= to) {
+      continue;
+    }
+    const auto part = [&](Tensor tensor) { return tensor.slice(from - own.offset, to - from); };
+    Tensor gradient = part(gradients[u]);
+    if (copy.count > 0) {
+      const Tensor fp32 = copy.slice(from - begin, to - from);
+      convert(fp32, gradient);
+      gradient = fp32;
+    }
+    adam_update(
+        options_.optimizer, t, scale,
+        {.parameters = part(weights[u]),
+         .gradients = gradient,
+         .first_moment = first_moment_.slice(from, to - from),
+         .second_moment = second_moment_.slice(from, to - from),
+         .rounded_parameters = options_.has_master_weights() ? part(parameters[u]) : Tensor{}});
   }
 }
 
@@ -67,8 +180,8 @@ std::vector<Tensor> ZeroOptimizer::owned_weights() const {
     return parameters_.owned();
   }
   std::vector<Tensor> tensors;
-  for (const ShardUnit& unit : geometry_.units()) {
-    tensors.push_back(state(master_weights_, unit));
+  for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+    tensors.push_back(state(master_weights_, u));
   }
   return tensors;
 }

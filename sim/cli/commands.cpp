@@ -60,12 +60,12 @@ int memory_command(const MemoryArguments& arguments) {
   if (arguments.json.has_value()) {
     const int code = write_or_print(
         *arguments.json,
-        memory_table_json(request, all_strategies(), model_state_bytes, SHARDSCOPE_VERSION));
+        memory_table_json(request, paper_strategies(), model_state_bytes, SHARDSCOPE_VERSION));
     if (code != 0 || *arguments.json == "-") {
       return code;
     }
   }
-  return print(memory_table_text(request, all_strategies(), model_state_bytes));
+  return print(memory_table_text(request, paper_strategies(), model_state_bytes));
 }
 
 int check_command(const CheckArguments& arguments) {

@@ -1,11 +1,15 @@
 #include "sim/cluster/collect.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/data/digest.h"
 #include "core/training/formulas.h"
 #include "sim/result/result.pb.h"
+#include "sim/scenario/strategy_options.h"
 
 namespace shardscope {
 namespace {
@@ -16,6 +20,11 @@ RunResult base_result(const Scenario& scenario, const Strategy& strategy, const 
   result.set_world_size(scenario.world_size);
   result.set_parameters(scenario.model.parameters());
   result.set_outcome(outcome);
+  for (const auto& [name, value] : options_of(strategy)) {
+    StrategyOption& option = *result.add_options();
+    option.set_name(name);
+    option.set_value(value);
+  }
   return result;
 }
 
@@ -69,18 +78,23 @@ void add_rank(const Scenario& scenario, const Strategy& strategy, const Rank& ra
   set_memory(memory.peak(), memory.peak_total(), *message.mutable_peak());
   const CategoryBytes held = states(memory.current());
   set_memory(held, sum(held), *message.mutable_state());
-  const CategoryBytes predicted = predicted_state_bytes(
-      strategy, scenario.model, scenario.world_size, scenario.training.precision);
+  const TrainingRank place{strategy, scenario.model, scenario.training, scenario.world_size,
+                           rank.rank()};
+  const CategoryBytes predicted = predicted_state_bytes(place);
   set_memory(predicted, sum(predicted), *message.mutable_predicted_state());
-  const std::uint64_t predicted_sent =
-      predicted_sent_bytes(strategy, scenario.model, scenario.world_size, rank.rank(),
-                           scenario.training.precision, scenario.training.reduce_precision);
+  message.set_predicted_peak_bytes(predicted_peak_bytes(place));
+  // A later step that updates, which most are.
+  const std::uint64_t predicted_sent = predicted_sent_bytes(place, {});
   for (const RankStepRecord& step : rank.steps()) {
+    const StepKind kind{.is_first = &step == &rank.steps().front(),
+                        .skipped = step.diagnostics.update.skipped};
     RankStep& step_message = *message.add_steps();
     set_time(step.time, *step_message.mutable_time());
     step_message.set_sent_bytes(step.wire.sent_bytes);
     step_message.set_received_bytes(step.wire.received_bytes);
-    step_message.set_predicted_sent_bytes(predicted_sent);
+    step_message.set_predicted_sent_bytes(
+        kind.is_first || kind.skipped ? predicted_sent_bytes(place, kind) : predicted_sent);
+    step_message.set_control_sent_bytes(step.wire.control_sent_bytes);
   }
 }
 
@@ -111,7 +125,7 @@ void set_diagnostics(const Ranks& ranks, std::size_t step, StepResult& message) 
   for (const auto& rank : ranks) {
     const StepDiagnostics& diagnostics = rank->steps()[step].diagnostics;
     loss += diagnostics.local_loss;
-    squares += diagnostics.gradient_sum_of_squares;
+    squares += diagnostics.update.sum_of_squares;
   }
   message.set_loss(loss / static_cast<double>(ranks.size()));
   message.set_grad_norm(std::sqrt(squares));
@@ -121,6 +135,9 @@ void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) 
   for (std::size_t i = 0; i < scenario.training.steps; ++i) {
     StepResult& message = *result.add_steps();
     message.set_step(static_cast<std::int64_t>(i) + 1);
+    const StepDiagnostics& diagnostics = ranks.front()->steps()[i].diagnostics;
+    message.set_loss_scale(diagnostics.loss_scale);
+    message.set_skipped(diagnostics.update.skipped);
     if (scenario.training.storage == Storage::real) {
       set_diagnostics(ranks, i, message);
     }
@@ -148,16 +165,18 @@ void set_limits(const Platform& platform, const Rank& rank, Limits& message) {
   message.set_wall_s(wall_s);
 }
 
-// The fp32 weights in torch order: unit by unit, and in a unit shard by shard.
-void for_each_weights(const Strategy& strategy, const Ranks& ranks,
-                      const std::function<void(Tensor)>& visit) {
-  const ShardGeometry& geometry = ranks.front()->trainer().geometry();
-  const std::size_t owners = strategy.optimizer == Placement::sharded ? ranks.size() : 1;
-  for (std::size_t u = 0; u < geometry.units().size(); ++u) {
-    for (std::size_t r = 0; r < owners; ++r) {
-      const std::size_t count = geometry.owned_parameters(geometry.units()[u], static_cast<int>(r));
-      visit(ranks[r]->trainer().owned_weights()[u].slice(0, count));
+// The fp32 weights in torch order, from those who own them.
+void for_each_weights(const Ranks& ranks, const std::function<void(Tensor)>& visit) {
+  std::vector<std::pair<std::size_t, Tensor>> parts;
+  for (const auto& rank : ranks) {
+    for (const OwnedState& part : rank->trainer().owned_state()) {
+      parts.emplace_back(part.begin, part.weights);
     }
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [begin, weights] : parts) {
+    visit(weights);
   }
 }
 
@@ -175,7 +194,7 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
   set_limits(platform, last_rank(ranks, scenario.training.steps - 1), *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;
-    for_each_weights(strategy, ranks, [&](Tensor weights) {
+    for_each_weights(ranks, [&](Tensor weights) {
       digest.update(weights.data, weights.bytes());
       if (on_weights) {
         on_weights(weights);
@@ -183,6 +202,13 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
     });
     result.set_weights_digest(digest.hex());
   }
+  return result;
+}
+
+RunResult failed_result(const Scenario& scenario, const Strategy& strategy,
+                        const std::string& failure) {
+  RunResult result = base_result(scenario, strategy, "failed");
+  result.set_failure(failure);
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/tensor/ledger.h"
@@ -23,6 +24,10 @@ using Ranks = std::vector<std::unique_ptr<Rank>>;
 RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
                            const Platform& platform, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights);
+
+/// Of a run that its own rules ended.
+RunResult failed_result(const Scenario& scenario, const Strategy& strategy,
+                        const std::string& failure);
 
 /// Of a run that ended when `rank` ran out of memory.
 RunResult out_of_memory_result(const Scenario& scenario, const Strategy& strategy,

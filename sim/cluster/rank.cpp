@@ -22,7 +22,7 @@ void Rank::run(const std::function<void(std::int64_t)>& on_step) {
   for (std::size_t t = 1; t <= scenario_.training.steps; ++t) {
     const auto step = static_cast<std::int64_t>(t);
     recorder_.begin_step(step, device_->timeline().last_s());
-    steps_.push_back(finish_step(trainer_->step(step)));
+    steps_.push_back(finish_step(trainer_->step()));
     recorder_.end_step(device_->timeline().last_s());
     if (on_step) {
       on_step(step);
@@ -36,6 +36,7 @@ RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
   const RankStepRecord record = {
       .time = device_->timeline().finish_step(),
       .wire = {.sent_bytes = wire.sent_bytes - wire_before_.sent_bytes,
+               .control_sent_bytes = wire.control_sent_bytes - wire_before_.control_sent_bytes,
                .received_bytes = wire.received_bytes - wire_before_.received_bytes,
                .received_messages = wire.received_messages - wire_before_.received_messages},
       .diagnostics = diagnostics};

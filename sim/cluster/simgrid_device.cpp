@@ -59,7 +59,7 @@ class SimGridDevice::Stream {
       const std::shared_ptr<Job> job = next();
       const double begin_s = now();
       const bool records_transfers = job->recorded != nullptr && !job->recorded->transfers_cut();
-      transport_.record_to(records_transfers ? job->recorded : nullptr);
+      transport_.begin(job->collective->purpose(), records_transfers ? job->recorded : nullptr);
       job->collective->run(transport_);
       const double end_s = now();
       timeline_.add_busy(end_s - begin_s);

@@ -92,7 +92,7 @@ std::unique_ptr<Request> SimGridTransport::isend(int peer, Tensor data) {
   if (recorded_ != nullptr) {
     add(*recorded_, TransferOperation::SEND, now(), peer, data);
   }
-  counters_.sent_bytes += data.bytes();
+  (purpose_ == Purpose::data ? counters_.sent_bytes : counters_.control_sent_bytes) += data.bytes();
   mailbox(outgoing_, peer, rank_, peer).put_init(sending.get(), data.bytes())->detach();
   return sending;
 }

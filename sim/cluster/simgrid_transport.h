@@ -9,6 +9,7 @@
 #include <simgrid/s4u/Semaphore.hpp>
 #include <unordered_map>
 
+#include "core/collectives/collective.h"
 #include "core/collectives/transport.h"
 #include "sim/cluster/network.h"
 
@@ -18,7 +19,8 @@ class RecordedCollective;
 
 /// What a rank's messages amounted to.
 struct WireCounters {
-  std::uint64_t sent_bytes = 0;
+  std::uint64_t sent_bytes = 0;  ///< Of training data; control_sent_bytes of norms and flags.
+  std::uint64_t control_sent_bytes = 0;
   std::uint64_t received_bytes = 0;
   std::uint64_t received_messages = 0;
 };
@@ -35,8 +37,12 @@ class SimGridTransport final : public Transport {
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
   void recv(int peer, Tensor data) override;
 
-  /// Operations are written to this until the next call; null for no recording.
-  void record_to(RecordedCollective* recorded) { recorded_ = recorded; }
+  /// What follows is a collective of that purpose. Operations are written to `recorded` until the
+  /// next call; null for no recording.
+  void begin(Purpose purpose, RecordedCollective* recorded) {
+    purpose_ = purpose;
+    recorded_ = recorded;
+  }
 
   const WireCounters& counters() const { return counters_; }
 
@@ -47,6 +53,7 @@ class SimGridTransport final : public Transport {
   const Platform& platform_;
   int rank_;
   WireCounters counters_;
+  Purpose purpose_ = Purpose::data;
   RecordedCollective* recorded_ = nullptr;
   simgrid::s4u::SemaphorePtr sent_ = simgrid::s4u::Semaphore::create(0);
   Mailboxes outgoing_;  // By peer, as they are used.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/training/loss_scaler.h"
 #include "sim/cluster/collect.h"
 #include "sim/cluster/network.h"
 #include "sim/cluster/rank.h"
@@ -62,12 +63,17 @@ struct MemoryFaults {
   }
 };
 
-void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults) {
+void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults,
+              std::optional<std::string>& failure) {
   std::optional<OutOfMemory> reason;
   try {
     rank.run(rank.rank() == 0 ? options.on_step : nullptr);
   } catch (const OutOfMemory& error) {
     reason = error;
+  } catch (const LossScaleExhausted& error) {  // On all ranks, in the same step.
+    if (rank.rank() == 0) {
+      failure = "step " + std::to_string(rank.device().position().step) + ": " + error.what();
+    }
   }
   if (reason.has_value()) {
     rank.device().synchronize();  // The kernels before it take their time.
@@ -94,19 +100,24 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
 
   const Platform platform = make_star(scenario.world_size, scenario.link);
   MemoryFaults faults;
+  std::optional<std::string> failure;
   std::vector<std::unique_ptr<Rank>> ranks;
   for (int r = 0; r < scenario.world_size; ++r) {
     ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform,
                                            options.recorded, r));
-    s4u::Actor::create(
-        "rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
-        [&rank = *ranks.back(), &options, &faults] { run_rank(rank, options, faults); });
+    s4u::Actor::create("rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
+                       [&rank = *ranks.back(), &options, &faults, &failure] {
+                         run_rank(rank, options, faults, failure);
+                       });
   }
   engine.run();
 
   if (faults.first.has_value()) {
     return out_of_memory_result(scenario, strategy, ranks, faults.first->rank,
                                 faults.first->reason);
+  }
+  if (failure.has_value()) {
+    return failed_result(scenario, strategy, *failure);
   }
   return completed_result(scenario, strategy, platform, ranks, options.on_weights);
 }

@@ -67,8 +67,8 @@ std::string wire_sentence(const Marks& marks) {
 
 std::string memory_formula(const Strategy& strategy, const Scenario& scenario) {
   const std::size_t b = size_of(scenario.training.precision);
-  const CategoryBytes bytes = predicted_state_bytes(strategy, scenario.model, scenario.world_size,
-                                                    scenario.training.precision);
+  const CategoryBytes bytes =
+      predicted_state_bytes({strategy, scenario.model, scenario.training, scenario.world_size, 0});
   const std::uint64_t p = bytes[static_cast<std::size_t>(Category::parameters)];
   const std::uint64_t g = bytes[static_cast<std::size_t>(Category::gradients)];
   std::uint64_t rest = 0;
@@ -88,7 +88,7 @@ std::string memory_formula(const Strategy& strategy, const Scenario& scenario) {
 
 std::string wire_formula(const Strategy& strategy, const Scenario& scenario) {
   const TrainingOptions& training = scenario.training;
-  const Operation reduction = strategy.reduction == Reduction::all_reduce
+  const Operation reduction = strategy.reduction.collective == Reduction::all_reduce
                                   ? Operation::all_reduce
                                   : Operation::reduce_scatter;
   std::string text = "g " + factor_text(reduction) + " " +
@@ -100,8 +100,8 @@ std::string wire_formula(const Strategy& strategy, const Scenario& scenario) {
     text += " + p " + parameters;
   }
   return text + " = " + bytes_per_rank(scenario.world_size, [&](int rank) {
-           return predicted_sent_bytes(strategy, scenario.model, scenario.world_size, rank,
-                                       training.precision, training.reduce_precision);
+           return predicted_sent_bytes(
+               {strategy, scenario.model, training, scenario.world_size, rank}, {});
          });
 }
 

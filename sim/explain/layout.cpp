@@ -61,11 +61,11 @@ Layout::Values Layout::spread_state(const std::vector<float>& state, int rank) c
   if (state.empty()) {
     return values;
   }
-  SHARDSCOPE_CHECK(state.size() == geometry_.owned_elements(), "a state of an unknown layout");
-  for (const ShardUnit& unit : geometry_.units()) {
-    const std::size_t begin = unit.full_offset + geometry_.owned_begin(unit, rank);
-    for (std::size_t i = 0; i < unit.owned_count; ++i) {
-      values[begin + i] = state[unit.owned_offset + i];
+  SHARDSCOPE_CHECK(state.size() == geometry_.owned_elements(rank), "a state of an unknown layout");
+  for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+    const OwnedPart own = geometry_.owned(u, rank);
+    for (std::size_t i = 0; i < own.count; ++i) {
+      values[geometry_.units()[u].full_offset + own.begin + i] = state[own.offset + i];
     }
   }
   return values;
@@ -73,9 +73,10 @@ Layout::Values Layout::spread_state(const std::vector<float>& state, int rank) c
 
 Layout::Values Layout::only_owned(Values values, int rank) const {
   Values owned(values.size());
-  for (const ShardUnit& unit : geometry_.units()) {
-    const std::size_t begin = unit.full_offset + geometry_.owned_begin(unit, rank);
-    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), unit.owned_count,
+  for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+    const OwnedPart own = geometry_.owned(u, rank);
+    const std::size_t begin = geometry_.units()[u].full_offset + own.begin;
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(begin), own.count,
                 owned.begin() + static_cast<std::ptrdiff_t>(begin));
   }
   return owned;

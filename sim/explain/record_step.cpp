@@ -14,10 +14,10 @@ std::vector<StepLog> record_step(const Scenario& scenario, const Strategy& strat
     Trainer trainer(strategy, scenario.model, scenario.training, group, sources.batches.get());
     trainer.initialize(*sources.weights);
     for (std::int64_t t = 1; t < step; ++t) {
-      trainer.step(t);
+      trainer.step();
     }
     device.begin(trainer);
-    const StepDiagnostics diagnostics = trainer.step(step);
+    const StepDiagnostics diagnostics = trainer.step();
     logs[static_cast<std::size_t>(rank.transport.rank())] = device.finish(diagnostics);
   });
   return logs;

@@ -70,10 +70,12 @@ std::string about(const Strategy& strategy, const TrainingOptions& training) {
   text += whole.empty() ? "" : "all of " + listed(whole);
   text += whole.empty() || shards.empty() ? "" : ", and ";
   text += shards.empty() ? "" : "its shard of " + listed(shards);
-  text += strategy.reduction == Reduction::all_reduce ? ". An all_reduce sums the gradients "
-                                                      : ". A reduce_scatter sums the gradients ";
-  text += strategy.reduction_time == ReductionTime::per_layer ? "of each layer during backward; "
-                                                              : "after backward; ";
+  text += strategy.reduction.collective == Reduction::all_reduce
+              ? ". An all_reduce sums the gradients "
+              : ". A reduce_scatter sums the gradients ";
+  text += strategy.reduction.time == ReductionTime::during_backward
+              ? "of each layer during backward; "
+              : "after backward; ";
   if (strategy.optimizer == Placement::replicated) {
     return text + "every rank makes the same update.";
   }

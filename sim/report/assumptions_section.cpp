@@ -34,9 +34,46 @@ std::string device_text(const DeviceSpec& device) {
 }
 
 std::string numbers_text(const TrainingOptions& training) {
-  return std::string(name(training.precision)) + " parameters, gradients reduced in " +
-         std::string(name(training.reduce_precision)) + ", ring collectives, " +
-         (training.storage == Storage::real ? "arithmetic REAL" : "arithmetic NONE");
+  std::string text = std::string(name(training.precision)) + " parameters, gradients ";
+  if (training.accumulate_precision() != training.precision) {
+    text += "kept in " + std::string(name(training.accumulate_precision())) + " and ";
+  }
+  text += "reduced in " + std::string(name(training.reduce_precision)) + ", ring collectives, ";
+  return text + (training.storage == Storage::real ? "arithmetic REAL" : "arithmetic NONE");
+}
+
+std::string plural(std::size_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+/// What a step does beyond forward, backward and update; empty if nothing.
+std::string step_text(const TrainingOptions& training) {
+  std::vector<std::string> parts;
+  if (training.micro_batches > 1) {
+    parts.push_back(std::to_string(training.micro_batches) +
+                    " micro-batches, gradients accumulated");
+  }
+  if (training.activation_checkpointing > 0) {
+    parts.push_back("activations kept every " + plural(training.activation_checkpointing, "layer") +
+                    ", others recomputed");
+  }
+  if (training.clip_norm > 0) {
+    parts.push_back("gradients clipped to a norm of " + significant(training.clip_norm));
+  }
+  if (training.dynamic_loss_scale.has_value()) {
+    parts.push_back("dynamic loss scale from " +
+                    significant(training.dynamic_loss_scale->initial.value_or(65536), kDigits));
+  }
+  return listed(parts);
+}
+
+/// "overlap true, bucket_size 25MiB".
+std::string options_text(const RunResult& run) {
+  std::string text;
+  for (const StrategyOption& option : run.options()) {
+    text += (text.empty() ? "" : ", ") + option.name() + " " + option.value();
+  }
+  return text;
 }
 
 /// "network/model:CM02, surf/precision:1e-12".
@@ -80,6 +117,14 @@ void write_assumptions(const ComparedRuns& compared, const ReportContext& contex
              "time of a kernel = max(flops / (peak x efficiency), bytes / (memory bandwidth x "
              "efficiency)) + launch");
   page.entry("numbers", numbers_text(scenario.training));
+  if (const std::string text = step_text(scenario.training); !text.empty()) {
+    page.entry("step", text);
+  }
+  for (const RunResult& run : compared.runs) {
+    if (run.options_size() > 0) {
+      page.entry("options", strategy_name(run) + ": " + options_text(run));
+    }
+  }
   if (!context.simgrid_settings.empty()) {
     page.entry("SimGrid", settings_text(context));
   }

@@ -141,6 +141,7 @@ Json::Value rank_memory_value(const RankResult& rank) {
   value["peak_bytes"]["total"] = integer(rank.peak().total());
   value["state_bytes"] = memory_value(rank.state(), kStateCategoryCount);
   value["predicted_state_bytes"] = memory_value(rank.predicted_state(), kStateCategoryCount);
+  value["predicted_peak_bytes"] = integer(rank.predicted_peak_bytes());
   return value;
 }
 
@@ -153,6 +154,8 @@ Json::Value step_value(const StepResult& step) {
   if (step.has_grad_norm()) {
     value["grad_norm"] = number(step.grad_norm());
   }
+  value["loss_scale"] = number(step.loss_scale());
+  value["skipped"] = step.skipped();
   value["time"] = time_value(step.time());
   value["time"]["last_rank"] = step.last_rank();
   return value;
@@ -164,6 +167,7 @@ Json::Value rank_step_value(const RankStep& step) {
   value["sent_bytes"] = integer(step.sent_bytes());
   value["received_bytes"] = integer(step.received_bytes());
   value["predicted_sent_bytes"] = integer(step.predicted_sent_bytes());
+  value["control_sent_bytes"] = integer(step.control_sent_bytes());
   return value;
 }
 
@@ -221,6 +225,10 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("arithmetic", training.storage == Storage::real ? "REAL" : "NONE");
   json.member("precision", text(name(training.precision)));
   json.member("reduce_precision", text(name(training.reduce_precision)));
+  json.member("accumulate_precision", text(name(training.accumulate_precision())));
+  json.member("micro_batches", integer(training.micro_batches));
+  json.member("clip_norm", number(training.clip_norm));
+  json.member("activation_checkpointing", integer(training.activation_checkpointing));
   json.end_object();
 }
 
@@ -264,6 +272,22 @@ void write_critical_path(JsonWriter& json, const RunResult& run) {
   json.member("critical_path", value);
 }
 
+// As a scenario gives them: numbers and truth values as such.
+Json::Value options_value(const RunResult& run) {
+  Json::Value value(Json::objectValue);
+  for (const StrategyOption& option : run.options()) {
+    const std::string& text = option.value();
+    if (text == "true" || text == "false") {
+      value[option.name()] = text == "true";
+    } else if (text.find_first_not_of("0123456789") == std::string::npos) {
+      value[option.name()] = integer(std::stoull(text));
+    } else {
+      value[option.name()] = text;
+    }
+  }
+  return value;
+}
+
 void write_rank(JsonWriter& json, const RankResult& rank) {
   json.begin_object();
   json.member("rank", rank.rank());
@@ -281,6 +305,7 @@ void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) 
   json.member("strategy", run.strategy());
   json.member("world_size", run.world_size());
   json.member("parameters", integer(run.parameters()));
+  json.member("options", options_value(run));
   json.member("outcome", run.outcome());
   if (run.has_weights_digest()) {
     json.member("weights_digest", run.weights_digest());

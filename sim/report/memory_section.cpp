@@ -66,7 +66,7 @@ Pairs column_of(const RunSummary& summary, const Unit& unit) {
   for (std::size_t i = kStateCategoryCount; i < kCategoryCount; ++i) {
     column.add(figure(memory.peak[i]), "");
   }
-  column.add(figure(memory.peak_total), "");
+  column.add(figure(memory.peak_total), summary.completed ? figure(memory.predicted_peak) : "");
   return column;
 }
 
@@ -81,7 +81,8 @@ Unit unit_of(const ComparedRuns& compared) {
 }
 
 std::string notes(const ComparedRuns& compared) {
-  return agreement(compared, "Model states", &RunSummary::state_difference) + "Each device has " +
+  return agreement(compared, "Model states", &RunSummary::state_difference) +
+         agreement(compared, "Peaks", &RunSummary::peak_difference) + "Each device has " +
          format_bytes(static_cast<double>(compared.scenario.device.memory_bytes)) +
          "; 1 MB = 1e6 B. Gathered: parameters gathered for a layer; buckets: communication "
          "buckets. Peaks of categories need not coincide.";

@@ -47,6 +47,7 @@ FullestRank fullest_rank(const RunResult& run) {
     fullest.state = category_bytes(found->state());
     fullest.predicted_state = category_bytes(found->predicted_state());
     fullest.peak_total = found->peak().total();
+    fullest.predicted_peak = found->predicted_peak_bytes();
   }
   return fullest;
 }
@@ -84,6 +85,16 @@ std::optional<std::string> find_state_difference(const RunResult& run) {
   return std::nullopt;
 }
 
+std::optional<std::string> find_peak_difference(const RunResult& run) {
+  for (const RankResult& rank : run.ranks()) {
+    if (rank.peak().total() != rank.predicted_peak_bytes()) {
+      return run.strategy() + ", rank " + std::to_string(rank.rank()) + ": " +
+             difference_text(rank.peak().total(), rank.predicted_peak_bytes());
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> find_wire_difference(const RunResult& run) {
   for (const RankResult& rank : run.ranks()) {
     for (int i = 0; i < rank.steps_size(); ++i) {
@@ -103,12 +114,16 @@ std::optional<std::string> find_wire_difference(const RunResult& run) {
 RunSummary summarize(const RunResult& run) {
   RunSummary summary;
   summary.completed = run.outcome() == "completed";
+  for (const StepResult& step : run.steps()) {
+    summary.skipped_steps += step.skipped() ? 1 : 0;
+  }
   summary.mean = mean_time(run);
   summary.memory = fullest_rank(run);
   summary.wire = last_step_wire(run);
   if (summary.completed) {
     summary.state_difference = find_state_difference(run);
     summary.wire_difference = find_wire_difference(run);
+    summary.peak_difference = find_peak_difference(run);
   }
   return summary;
 }

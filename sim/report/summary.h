@@ -30,6 +30,7 @@ struct FullestRank {
   CategoryBytes state{};            ///< The state categories; held when the run ended.
   CategoryBytes predicted_state{};  ///< Of the same rank.
   std::uint64_t peak_total = 0;
+  std::uint64_t predicted_peak = 0;
 };
 
 /// Bytes of one step: the last one, for all steps of a run are alike.
@@ -49,6 +50,9 @@ struct RunSummary {
   /// The first rank (and step) whose bytes differ from the formula: "rank 3: gradients 16 B, ..."
   std::optional<std::string> state_difference;
   std::optional<std::string> wire_difference;
+  std::optional<std::string> peak_difference;
+
+  int skipped_steps = 0;  ///< Gradients overflowed under a dynamic loss scale.
 };
 
 RunSummary summarize(const RunResult& run);

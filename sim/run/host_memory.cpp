@@ -9,7 +9,6 @@
 #include <optional>
 #include <sstream>
 
-#include "core/nn/loss.h"
 #include "core/training/formulas.h"
 
 namespace shardscope {
@@ -17,53 +16,6 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kProgramBytes = 60'000'000;
-
-// Gradients on their way and the staging of collectives, at most. Staging is a chunk of what is
-// reduced, or one for each way of the shards that are published together, layer by layer.
-std::uint64_t bucket_bytes(const Scenario& scenario, const Strategy& strategy,
-                           std::uint64_t largest_layer) {
-  const std::uint64_t b = size_of(scenario.training.precision);
-  const std::uint64_t wire = size_of(scenario.training.reduce_precision);
-  const bool per_layer = strategy.reduction_time == ReductionTime::per_layer;
-  const std::uint64_t parameters = scenario.model.parameters();
-  const std::uint64_t reduced = per_layer ? largest_layer : parameters;
-  std::uint64_t reducing = strategy.gradients == Placement::sharded ? b * reduced : 0;
-  if (scenario.training.reduce_precision != scenario.training.precision) {
-    reducing += wire * reduced;
-  }
-  std::uint64_t publishing = 0;
-  if (scenario.world_size > 1) {
-    const auto ranks = static_cast<std::uint64_t>(scenario.world_size);
-    reducing += wire * (reduced / ranks + 1);
-    if (per_layer && strategy.parameters == Placement::replicated) {
-      publishing = 2 * b * (parameters / ranks + scenario.model.layer_count());
-    }
-  }
-  return std::max(reducing, publishing);
-}
-
-// A rank's tensors beyond the model states, at most.
-std::uint64_t working_bytes(const Scenario& scenario, const Strategy& strategy) {
-  const ModelSpec& model = scenario.model;
-  const std::size_t rows =
-      scenario.training.global_batch / static_cast<std::size_t>(scenario.world_size);
-  const std::uint64_t b = size_of(scenario.training.precision);
-  std::uint64_t outputs = 0;
-  std::uint64_t widest = 0;
-  std::uint64_t largest_layer = 0;
-  for (std::size_t l = 0; l < model.layer_count(); ++l) {
-    outputs += model.layer(l).out;
-    widest = std::max<std::uint64_t>(widest, model.layer(l).out);
-    largest_layer = std::max<std::uint64_t>(largest_layer, model.layer(l).elements());
-  }
-  const std::uint64_t activations = b * rows * (outputs + widest);
-  const std::uint64_t inputs =
-      b * rows * model.input_width() +
-      size_of(target_dtype(model.loss)) * target_elements(model.loss, rows, model.output_width());
-  const std::uint64_t buckets = bucket_bytes(scenario, strategy, largest_layer);
-  const std::uint64_t gathered = strategy.parameters == Placement::sharded ? b * largest_layer : 0;
-  return activations + inputs + buckets + gathered;
-}
 
 std::optional<std::uint64_t> read_number(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -166,11 +118,12 @@ std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strate
   if (scenario.training.storage == Storage::shape_only) {
     return kProgramBytes;
   }
-  std::uint64_t rank = working_bytes(scenario, strategy);
-  for (const std::uint64_t bytes : predicted_state_bytes(
-           strategy, scenario.model, scenario.world_size, scenario.training.precision)) {
-    rank += bytes;
-  }
+  // Of a contiguous buffer the host holds what is used.
+  Strategy used = strategy;
+  used.reduction.buckets.elements =
+      std::min<std::uint64_t>(used.reduction.buckets.elements, scenario.model.parameters());
+  std::uint64_t rank =
+      predicted_peak_bytes({used, scenario.model, scenario.training, scenario.world_size, 0});
   rank = std::min(rank, scenario.device.memory_bytes);
   return kProgramBytes + rank * static_cast<std::uint64_t>(scenario.world_size);
 }

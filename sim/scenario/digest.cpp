@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/data/digest.h"
+#include "sim/scenario/strategy_options.h"
 
 namespace shardscope {
 namespace {
@@ -50,6 +51,19 @@ void add_training(Canonical& out, const TrainingOptions& training) {
   out.text("training.precision", name(training.precision));
   out.text("training.reduce_precision", name(training.reduce_precision));
   out.number("training.loss_scale", training.loss_scale);
+  out.whole("training.micro_batches", training.micro_batches);
+  out.whole("training.fp32_gradient_accumulation", training.fp32_gradient_accumulation ? 1 : 0);
+  out.number("training.clip_norm", training.clip_norm);
+  out.whole("training.activation_checkpointing", training.activation_checkpointing);
+  if (training.dynamic_loss_scale.has_value()) {
+    const DynamicLossScale& dynamic = *training.dynamic_loss_scale;
+    out.number("dynamic_loss_scale.initial", dynamic.initial.value_or(0));
+    out.whole("dynamic_loss_scale.growth_interval",
+              static_cast<std::uint64_t>(dynamic.growth_interval.value_or(0)));
+    out.whole("dynamic_loss_scale.hysteresis",
+              static_cast<std::uint64_t>(dynamic.hysteresis.value_or(0)));
+    out.number("dynamic_loss_scale.minimum", dynamic.minimum.value_or(-1));
+  }
   out.text("training.arithmetic", training.storage == Storage::real ? "REAL" : "NONE");
   const AdamOptions& optimizer = training.optimizer;
   out.text("optimizer.name", optimizer.variant == AdamOptions::Variant::adam ? "ADAM" : "ADAMW");
@@ -97,7 +111,10 @@ std::string scenario_digest(const Scenario& scenario, const std::string& weights
   out.text("data.file", data_file_digest);
   add_training(out, scenario.training);
   add_cluster(out, scenario);
-  for (const Strategy& strategy : scenario.strategies) out.text("strategies", strategy.name);
+  for (const Strategy& strategy : scenario.strategies) {
+    out.text("strategies", strategy.name);
+    for (const auto& [option, value] : options_of(strategy)) out.text("options." + option, value);
+  }
   return out.digest();
 }
 

@@ -98,6 +98,11 @@ std::int64_t MessageText::whole(std::string_view path, int index) const {
                    : reflection->GetRepeatedInt64(*leaf.message, leaf.field, index);
 }
 
+bool MessageText::boolean(std::string_view path) const {
+  const Leaf leaf = find_leaf(message_, path);
+  return leaf.message->GetReflection()->GetBool(*leaf.message, leaf.field);
+}
+
 std::string MessageText::string(std::string_view path) const {
   const Leaf leaf = find_leaf(message_, path);
   return leaf.message->GetReflection()->GetString(*leaf.message, leaf.field);

@@ -37,6 +37,7 @@ class MessageText {
   /// Values of a field, or of an element of a repeated one.
   double number(std::string_view path) const;
   std::int64_t whole(std::string_view path, int index = -1) const;
+  bool boolean(std::string_view path) const;
   std::string string(std::string_view path) const;
   std::string enumerator(std::string_view path, int index = -1) const;
 

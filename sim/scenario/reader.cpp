@@ -9,6 +9,7 @@
 #include "sim/scenario/catalogue.h"
 #include "sim/scenario/checks.h"
 #include "sim/scenario/digest.h"
+#include "sim/scenario/strategy_options.h"
 #include "sim/scenario/text_file.h"
 #include "sim/text/nearest_name.h"
 
@@ -21,9 +22,13 @@ constexpr WholeRange kWidths{1, 2147483647};
 constexpr WholeRange kSeeds{0, 9223372036854775807};
 constexpr WholeRange kSteps{1, 1000000};
 constexpr WholeRange kBatches{1, 2147483647};
+constexpr WholeRange kMicroBatches{1, 1000000};
+constexpr WholeRange kCheckpointedLayers{0, 10000};
+constexpr WholeRange kScaleSteps{1, 1000000};
 constexpr WholeRange kWorldSizes{1, 4096};
 constexpr NumberRange kPositive{0, Bound::exclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kInFp32{1e-37, Bound::inclusive, 1e37, Bound::inclusive};  // And 1 / x.
+constexpr NumberRange kScales{0, Bound::inclusive, 1e37, Bound::inclusive};
 constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
 constexpr NumberRange kEfficiencies{0, Bound::exclusive, 1, Bound::inclusive};
@@ -57,6 +62,7 @@ class Resolver {
     resolve_training();
     resolve_cluster();
     resolve_strategies();
+    apply_options(text_, scenario_.world_size, scenario_.strategies);
     check_batch_divides();
     check_sizes();
     const std::string weights_digest = resolve_file("model.weights_file", scenario_.weights_file);
@@ -110,10 +116,17 @@ class Resolver {
     training.steps = static_cast<std::size_t>(whole("training.steps", kSteps));
     training.global_batch = static_cast<std::size_t>(whole("training.global_batch", kBatches));
     training.precision = dtype_of(text_.enumerator("training.precision"));
+    training.fp32_gradient_accumulation = text_.boolean("training.fp32_gradient_accumulation");
     training.reduce_precision = text_.has("training.reduce_precision")
                                     ? dtype_of(text_.enumerator("training.reduce_precision"))
-                                    : training.precision;
+                                    : training.accumulate_precision();
+    training.micro_batches =
+        static_cast<std::size_t>(whole("training.micro_batches", kMicroBatches));
+    training.clip_norm = number("training.clip_norm", kNotNegative);
+    training.activation_checkpointing =
+        static_cast<std::size_t>(whole("training.activation_checkpointing", kCheckpointedLayers));
     training.loss_scale = number("training.loss_scale", kInFp32);
+    resolve_dynamic_loss_scale();
     training.storage =
         text_.enumerator("training.arithmetic") == "REAL" ? Storage::real : Storage::shape_only;
     AdamOptions& optimizer = training.optimizer;
@@ -125,6 +138,24 @@ class Resolver {
     optimizer.beta2 = number("training.optimizer.beta2", kDecays);
     optimizer.epsilon = number("training.optimizer.epsilon", kInFp32);
     optimizer.weight_decay = number("training.optimizer.weight_decay", kNotNegative);
+  }
+
+  void resolve_dynamic_loss_scale() {
+    if (!text_.has("training.dynamic_loss_scale")) return;
+    if (text_.has("training.loss_scale")) {
+      text_.refuse_combination("training.loss_scale", "is not allowed",
+                               "a static scale, or training.dynamic_loss_scale");
+    }
+    DynamicLossScale& dynamic = scenario_.training.dynamic_loss_scale.emplace();
+    dynamic.initial = number("training.dynamic_loss_scale.initial", kInFp32);
+    const auto optional_whole = [&](const char* path) {
+      return text_.has(path) ? std::optional(whole(path, kScaleSteps)) : std::nullopt;
+    };
+    dynamic.growth_interval = optional_whole("training.dynamic_loss_scale.growth_interval");
+    dynamic.hysteresis = optional_whole("training.dynamic_loss_scale.hysteresis");
+    if (text_.has("training.dynamic_loss_scale.minimum")) {
+      dynamic.minimum = number("training.dynamic_loss_scale.minimum", kScales);
+    }
   }
 
   void resolve_cluster() {
@@ -201,7 +232,7 @@ class Resolver {
     const char* path = "strategies";
     if (text_.is_refused(path)) return;
     const int count = text_.count(path);
-    if (count == 0) scenario_.strategies = all_strategies();
+    if (count == 0) scenario_.strategies = paper_strategies();
     for (int i = 0; i < count; ++i) {
       const Strategy& strategy = *find_strategy(text_.enumerator(path, i));
       const bool listed =
@@ -217,18 +248,26 @@ class Resolver {
 
   void check_batch_divides() {
     const char* path = "training.global_batch";
-    if (text_.is_refused(path) || text_.is_refused("cluster.world_size")) return;
+    if (text_.is_refused(path) || text_.is_refused("cluster.world_size") ||
+        text_.is_refused("training.micro_batches")) {
+      return;
+    }
     const std::size_t batch = scenario_.training.global_batch;
     const auto ranks = static_cast<std::size_t>(scenario_.world_size);
-    if (batch % ranks == 0) return;
-    const std::size_t below = batch / ranks * ranks;
+    const std::size_t micro_batches = scenario_.training.micro_batches;
+    const std::size_t parts = ranks * micro_batches;
+    if (batch % parts == 0) return;
+    const std::size_t below = batch / parts * parts;
     const std::string nearest =
-        below == 0 ? std::to_string(ranks)
-                   : std::to_string(below) + " or " + std::to_string(below + ranks);
+        below == 0 ? std::to_string(parts)
+                   : std::to_string(below) + " or " + std::to_string(below + parts);
     const std::string value = text_.has(path) ? "" : std::to_string(batch) + ", the default, ";
-    text_.refuse_combination(
-        path, value + "is not allowed",
-        "a multiple of cluster.world_size (" + std::to_string(ranks) + "): " + nearest);
+    const std::string of_what =
+        "cluster.world_size (" + std::to_string(ranks) + ")" +
+        (micro_batches == 1 ? ""
+                            : " x training.micro_batches (" + std::to_string(micro_batches) + ")");
+    text_.refuse_combination(path, value + "is not allowed",
+                             "a multiple of " + of_what + ": " + nearest);
   }
 
   void check_sizes() {

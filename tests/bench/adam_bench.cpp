@@ -39,7 +39,7 @@ void adam(benchmark::State& state, DType precision) {
       state,
       [&] {
         adam_update(
-            {}, ++t, 1.0,
+            {}, ++t, {},
             {.parameters = weights.tensor(),
              .gradients = gradients.tensor(),
              .first_moment = first_moment.tensor(),

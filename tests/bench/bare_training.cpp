@@ -33,9 +33,9 @@ BareTraining::BareTraining(const Scenario& scenario, const Strategy& strategy)
   for (RankMemory& rank : ranks_) {
     rank.parameters = buffer(precision, geometry_.full_elements());
     rank.gradients = buffer(precision, geometry_.full_elements());
-    rank.weights = buffer(DType::fp32, geometry_.owned_elements());
-    rank.first_moment = buffer(DType::fp32, geometry_.owned_elements());
-    rank.second_moment = buffer(DType::fp32, geometry_.owned_elements());
+    rank.weights = buffer(DType::fp32, geometry_.owned_elements(0));
+    rank.first_moment = buffer(DType::fp32, geometry_.owned_elements(0));
+    rank.second_moment = buffer(DType::fp32, geometry_.owned_elements(0));
     rank.inputs = buffer(precision, rows_ * scenario.model.input_width());
     rank.staging = buffer(precision, geometry_.units().front().full_count);
     fill(rank.parameters.tensor());
@@ -68,7 +68,7 @@ void BareTraining::run() {
         backward(rank, l);
       }
     }
-    for (const ShardUnit& unit : geometry_.units()) {
+    for (std::size_t unit = 0; unit < geometry_.units().size(); ++unit) {
       reduce(unit);
     }
     for (int rank = 0; rank < scenario_.world_size; ++rank) {
@@ -80,9 +80,12 @@ void BareTraining::run() {
   }
 }
 
-Tensor BareTraining::layer(const Buffer& buffer, std::size_t index) const {
-  return buffer.slice(geometry_.unit_of(index).full_offset + geometry_.offset_in_unit(index),
-                      scenario_.model.layer(index).elements());
+LinearTensors BareTraining::layer(const Buffer& buffer, std::size_t index) const {
+  const std::size_t weight = 2 * index;
+  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(weight)];
+  return LinearTensors::together(scenario_.model.layer(index),
+                                 buffer.slice(unit.full_offset + geometry_.offset_in_unit(weight),
+                                              scenario_.model.layer(index).elements()));
 }
 
 void BareTraining::forward(RankMemory& rank) {
@@ -102,7 +105,7 @@ void BareTraining::backward(RankMemory& rank, std::size_t l) {
   linear_backward_parameters(shape, rows_, x, dy, layer(rank.gradients, l));
   if (l > 0) {
     const Tensor dx = rank.gradients_of_outputs[l - 1].tensor();
-    linear_backward_input(shape, rows_, dy, layer(rank.parameters, l), dx);
+    linear_backward_input(shape, rows_, dy, layer(rank.parameters, l).weight, dx);
     activation_backward(scenario_.model.activation, x, dx);
   }
 }
@@ -115,15 +118,16 @@ std::vector<Tensor> BareTraining::parts(Buffer RankMemory::*buffer, const ShardU
   return tensors;
 }
 
-void BareTraining::reduce(const ShardUnit& unit) {
+void BareTraining::reduce(std::size_t index) {
+  const ShardUnit& unit = geometry_.units()[index];
   const std::vector<Tensor> gradients = parts(&RankMemory::gradients, unit);
   reduce_scatter(gradients, unit.shard);
-  if (strategy_.reduction == Reduction::all_reduce) {
+  if (strategy_.reduction.collective == Reduction::all_reduce) {
     all_gather(gradients, unit.shard);
   }
   for (int rank = 0; rank < scenario_.world_size; ++rank) {
-    divide(gradients[static_cast<std::size_t>(rank)].slice(geometry_.owned_begin(unit, rank),
-                                                           unit.owned_count),
+    const OwnedPart owned = geometry_.owned(index, rank);
+    divide(gradients[static_cast<std::size_t>(rank)].slice(owned.begin, owned.count),
            static_cast<float>(scenario_.world_size));
   }
 }
@@ -159,17 +163,19 @@ void BareTraining::all_gather(const std::vector<Tensor>& ranks, std::size_t chun
 
 void BareTraining::update(std::int64_t t, int rank) {
   RankMemory& memory = ranks_[static_cast<std::size_t>(rank)];
-  for (const ShardUnit& unit : geometry_.units()) {
+  for (std::size_t unit = 0; unit < geometry_.units().size(); ++unit) {
+    const OwnedPart owned = geometry_.owned(unit, rank);
     const auto state = [&](const Buffer& buffer) {
-      return buffer.slice(unit.owned_offset, unit.owned_count);
+      return buffer.slice(owned.offset, owned.count);
     };
-    const std::size_t begin = unit.full_offset + geometry_.owned_begin(unit, rank);
-    adam_update(scenario_.training.optimizer, t, scenario_.training.loss_scale,
+    const std::size_t begin = geometry_.units()[unit].full_offset + owned.begin;
+    adam_update(scenario_.training.optimizer, t,
+                GradientScale::of_loss_scale(scenario_.training.loss_scale),
                 {.parameters = state(memory.weights),
-                 .gradients = memory.gradients.slice(begin, unit.owned_count),
+                 .gradients = memory.gradients.slice(begin, owned.count),
                  .first_moment = state(memory.first_moment),
                  .second_moment = state(memory.second_moment),
-                 .rounded_parameters = memory.parameters.slice(begin, unit.owned_count)});
+                 .rounded_parameters = memory.parameters.slice(begin, owned.count)});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/device/process_group.h"
+#include "core/nn/linear.h"
 #include "core/training/shard_geometry.h"
 #include "core/training/strategy.h"
 #include "sim/scenario/scenario.h"
@@ -28,13 +29,13 @@ class BareTraining {
 
   void forward(RankMemory& rank);
   void backward(RankMemory& rank, std::size_t layer);
-  void reduce(const ShardUnit& unit);
+  void reduce(std::size_t unit);
   void update(std::int64_t t, int rank);
 
   std::vector<Tensor> parts(Buffer RankMemory::*buffer, const ShardUnit& unit);
   void reduce_scatter(const std::vector<Tensor>& ranks, std::size_t chunk);
   void all_gather(const std::vector<Tensor>& ranks, std::size_t chunk);
-  Tensor layer(const Buffer& buffer, std::size_t index) const;
+  LinearTensors layer(const Buffer& buffer, std::size_t index) const;
 
   const Scenario& scenario_;
   const Strategy& strategy_;

@@ -64,8 +64,8 @@ void forward(benchmark::State& state) {
   side_by_side(
       state,
       [&] {
-        linear_forward(l.shape, l.rows, Activation::relu, l.x.tensor(), l.parameters.tensor(),
-                       l.y.tensor());
+        linear_forward(l.shape, l.rows, Activation::relu, l.x.tensor(),
+                       LinearTensors::together(l.shape, l.parameters.tensor()), l.y.tensor());
       },
       [&] {
         l.y.eigen().noalias() = l.x.eigen() * l.weight(l.parameters).transpose();
@@ -79,7 +79,7 @@ void backward_parameters(benchmark::State& state) {
       state,
       [&] {
         linear_backward_parameters(l.shape, l.rows, l.x.tensor(), l.y.tensor(),
-                                   l.gradient.tensor());
+                                   LinearTensors::together(l.shape, l.gradient.tensor()));
       },
       [&] {
         l.weight(l.gradient).noalias() = l.y.eigen().transpose() * l.x.eigen();
@@ -92,7 +92,9 @@ void backward_input(benchmark::State& state) {
   side_by_side(
       state,
       [&] {
-        linear_backward_input(l.shape, l.rows, l.y.tensor(), l.parameters.tensor(), l.x.tensor());
+        linear_backward_input(l.shape, l.rows, l.y.tensor(),
+                              LinearTensors::together(l.shape, l.parameters.tensor()).weight,
+                              l.x.tensor());
       },
       [&] {
         l.x.eigen().noalias() = l.y.eigen() * l.weight(l.parameters);

@@ -431,7 +431,7 @@ std::optional<OutOfMemoryResult> fault_on_local_cluster(const Scenario& scenario
     try {
       trainer.initialize(weights);
       for (std::size_t t = 1; t <= scenario.training.steps; ++t) {
-        trainer.step(static_cast<std::int64_t>(t));
+        trainer.step();
       }
     } catch (const OutOfMemory& error) {
       const TrainingPosition& position = local.device.position();

@@ -15,13 +15,8 @@ namespace {
 
 using Faults = std::vector<std::string>;
 
-const std::vector<Strategy> kStrategies = {
-    {"DDP", Placement::replicated, Reduction::all_reduce, ReductionTime::after_backward,
-     Placement::replicated, Placement::replicated},
-    {"ZERO1", Placement::replicated, Reduction::reduce_scatter, ReductionTime::after_backward,
-     Placement::replicated, Placement::sharded},
-    {"ZERO3", Placement::sharded, Reduction::reduce_scatter, ReductionTime::per_layer,
-     Placement::sharded, Placement::sharded}};
+const std::vector<Strategy> kStrategies = {*find_strategy("DDP"), *find_strategy("ZERO1"),
+                                           *find_strategy("ZERO3")};
 
 /// The states of one flat vector, without padding.
 CategoryBytes plain_formula(const Strategy& strategy, std::uint64_t parameters, int world_size,
@@ -79,7 +74,7 @@ TEST(MemoryTableTest, TheTextGivesTheZeroPapersTable1) {
   for (const testing::Table1Row& row : testing::kTable1) {
     request.world_sizes.push_back(row.world_size);
   }
-  const std::string text = memory_table_text(request, all_strategies(), model_state_bytes);
+  const std::string text = memory_table_text(request, paper_strategies(), model_state_bytes);
   int compared = 0;
   for (const testing::Table1Row& row : testing::kTable1) {
     for (std::size_t model = 0; model < row.cells.size(); ++model) {
@@ -101,7 +96,7 @@ TEST(MemoryTableTest, TheTextGivesTheZeroPapersTable1) {
 TEST(MemoryTableTest, FitsEightyColumns) {
   const MemoryRequest request = {
       {1, 999'999'999, 1'000'000'000'000'000}, {1, 3, 1'000'000}, DType::bf16};
-  std::istringstream lines(memory_table_text(request, all_strategies(), model_state_bytes));
+  std::istringstream lines(memory_table_text(request, paper_strategies(), model_state_bytes));
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(line.size(), 80U) << line;
   }

@@ -84,7 +84,7 @@ TEST(Adam, FollowsTheEquationsInFp64) {
           state.g[i] = g * static_cast<float>(loss_scale);
           reference_step(options, t, g, p[i], m[i], v[i]);
         }
-        adam_update(options, t, loss_scale, state.tensors(0, kCount));
+        adam_update(options, t, GradientScale::of_loss_scale(loss_scale), state.tensors(0, kCount));
       }
       // Each step rounds the parameter (half an ulp of at most |p| + lr) and its change.
       for (std::size_t i = 0; i < kCount; ++i) {
@@ -113,12 +113,12 @@ TEST(Adam, DoesNotDependOnAlignmentOrLength) {
   }
   State alone = initial;
   for (std::size_t i = 0; i < kCount; ++i) {
-    adam_update(options, 3, 8.0, alone.tensors(i, 1));
+    adam_update(options, 3, GradientScale::of_loss_scale(8.0), alone.tensors(i, 1));
   }
   for (std::size_t offset = 0; offset < 17; ++offset) {
     for (const std::size_t length : {2, 7, 8, 9, 33, 1023, 1024, 1025, 2100}) {
       State part = initial;
-      adam_update(options, 3, 8.0, part.tensors(offset, length));
+      adam_update(options, 3, GradientScale::of_loss_scale(8.0), part.tensors(offset, length));
       const auto same = [&](const std::vector<float>& a, const std::vector<float>& b) {
         return std::memcmp(a.data() + offset, b.data() + offset, 4 * length) == 0;
       };
@@ -142,10 +142,10 @@ TEST(Adam, ReadsHalfGradientsAsTheirFp32Values) {
     convert(half_gradients, state.tensors(0, kCount).gradients);
     convert(state.tensors(0, kCount).gradients, half_gradients);
     State same = state;
-    adam_update({}, 1, 16.0, state.tensors(0, kCount));
+    adam_update({}, 1, GradientScale::of_loss_scale(16.0), state.tensors(0, kCount));
     AdamTensors tensors = same.tensors(0, kCount);
     tensors.gradients = half_gradients;
-    adam_update({}, 1, 16.0, tensors);
+    adam_update({}, 1, GradientScale::of_loss_scale(16.0), tensors);
     EXPECT_EQ(same.p, state.p) << name(dtype);
     EXPECT_EQ(same.m, state.m) << name(dtype);
     EXPECT_EQ(same.v, state.v) << name(dtype);
@@ -164,7 +164,7 @@ TEST(Adam, WritesTheRoundedParametersBesideTheNewOnes) {
       std::vector<std::uint16_t> expected(count);
       AdamTensors tensors = state.tensors(0, count);
       tensors.rounded_parameters = {reinterpret_cast<std::byte*>(rounded.data()), dtype, count};
-      adam_update({}, 1, 1.0, tensors);
+      adam_update({}, 1, GradientScale::of_loss_scale(1.0), tensors);
       convert({reinterpret_cast<std::byte*>(expected.data()), dtype, count}, tensors.parameters);
       EXPECT_EQ(rounded, expected) << count << " " << name(dtype);
     }
@@ -173,7 +173,8 @@ TEST(Adam, WritesTheRoundedParametersBesideTheNewOnes) {
 
 TEST(Adam, LeavesShapeOnlyTensorsAlone) {
   const Tensor nothing{nullptr, DType::fp32, 1000};
-  adam_update({}, 1, 1.0, {nothing, {nullptr, DType::bf16, 1000}, nothing, nothing, {}});
+  adam_update({}, 1, GradientScale::of_loss_scale(1.0),
+              {nothing, {nullptr, DType::bf16, 1000}, nothing, nothing, {}});
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ Tensor targets(Batch& batch, Loss loss) {
 LossAndGradient library(const ModelSpec& model, std::vector<float> parameters, Batch batch,
                         double scale) {
   const auto of_layer = [&](std::vector<float>& flat, std::size_t l) {
-    return view(flat).slice(model.layer_offset(l), model.layer(l).elements());
+    return LinearTensors::together(
+        model.layer(l), view(flat).slice(model.layer_offset(l), model.layer(l).elements()));
   };
   std::vector<std::vector<float>> inputs = {batch.x};
   for (std::size_t l = 0; l < model.layer_count(); ++l) {
@@ -103,7 +104,8 @@ LossAndGradient library(const ModelSpec& model, std::vector<float> parameters, B
                                of_layer(gradient, l));
     if (l > 0) {
       std::vector<float> dx(batch.rows * model.layer(l).in);
-      linear_backward_input(model.layer(l), batch.rows, view(d), of_layer(parameters, l), view(dx));
+      linear_backward_input(model.layer(l), batch.rows, view(d), of_layer(parameters, l).weight,
+                            view(dx));
       activation_backward(model.activation, view(inputs[l]), view(dx));
       d = std::move(dx);
     }
@@ -181,7 +183,8 @@ TEST(Activation, PassesNaNOn) {
   std::vector<float> parameters = {1.0F, 0.0F};
   for (const Activation activation : {Activation::relu, Activation::tanh}) {
     std::vector<float> y = {0.0F};
-    linear_forward({1, 1}, 1, activation, view(x), view(parameters), view(y));
+    linear_forward({1, 1}, 1, activation, view(x),
+                   LinearTensors::together({1, 1}, view(parameters)), view(y));
     EXPECT_TRUE(std::isnan(y[0]));
   }
 }

@@ -83,9 +83,10 @@ TEST(LayerRounding, ForwardRoundsTheSumAndThenTheActivation) {
     Values parameters = Values::integers(dtype, shape.elements(), 2);
     Values y(dtype, rows * shape.out);
     Values activated(dtype, rows * shape.out);
-    linear_forward(shape, rows, std::nullopt, x.tensor(), parameters.tensor(), y.tensor());
-    linear_forward(shape, rows, Activation::relu, x.tensor(), parameters.tensor(),
-                   activated.tensor());
+    linear_forward(shape, rows, std::nullopt, x.tensor(),
+                   LinearTensors::together(shape, parameters.tensor()), y.tensor());
+    linear_forward(shape, rows, Activation::relu, x.tensor(),
+                   LinearTensors::together(shape, parameters.tensor()), activated.tensor());
     for (std::size_t r = 0; r < rows; ++r) {
       for (std::size_t o = 0; o < shape.out; ++o) {
         double sum = parameters[shape.weight_elements() + o];
@@ -97,8 +98,8 @@ TEST(LayerRounding, ForwardRoundsTheSumAndThenTheActivation) {
         ASSERT_EQ(activated[at], std::max(0.0, y[at])) << "row " << r << ", output " << o;
       }
     }
-    linear_forward(shape, rows, Activation::tanh, x.tensor(), parameters.tensor(),
-                   activated.tensor());
+    linear_forward(shape, rows, Activation::tanh, x.tensor(),
+                   LinearTensors::together(shape, parameters.tensor()), activated.tensor());
     for (std::size_t at = 0; at < rows * shape.out; ++at) {
       const double of_rounded = std::tanh(static_cast<float>(y[at]));
       ASSERT_NEAR(activated[at], nearest(dtype, of_rounded), dtype == DType::fp32 ? 2e-7 : 0.0)
@@ -114,8 +115,10 @@ TEST(LayerRounding, BackwardRoundsEachGradientOnce) {
     Values parameters = Values::integers(dtype, shape.elements(), 5);
     Values gradient(dtype, shape.elements());
     Values dx(dtype, rows * shape.in);
-    linear_backward_parameters(shape, rows, x.tensor(), dy.tensor(), gradient.tensor());
-    linear_backward_input(shape, rows, dy.tensor(), parameters.tensor(), dx.tensor());
+    linear_backward_parameters(shape, rows, x.tensor(), dy.tensor(),
+                               LinearTensors::together(shape, gradient.tensor()));
+    linear_backward_input(shape, rows, dy.tensor(),
+                          LinearTensors::together(shape, parameters.tensor()).weight, dx.tensor());
     for (std::size_t o = 0; o < shape.out; ++o) {
       double bias = 0.0;
       for (std::size_t r = 0; r < rows; ++r) {

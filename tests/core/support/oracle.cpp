@@ -1,5 +1,6 @@
 #include "tests/core/support/oracle.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/core/support/half.h"
@@ -26,6 +27,12 @@ double Oracle::step(std::int64_t t) {
     sum_of_squares += static_cast<double>(g) * g;
   }
   gradient_norm_ = std::sqrt(sum_of_squares);
+  if (options_.clip_norm > 0) {
+    const double coefficient = std::min(1.0, options_.clip_norm / (gradient_norm_ + 1e-6));
+    for (float& g : gradient) {
+      g *= static_cast<float>(coefficient);
+    }
+  }
   adam(t, gradient);
   return loss;
 }

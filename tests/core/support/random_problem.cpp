@@ -18,9 +18,20 @@ RandomProblem::RandomProblem(std::uint64_t seed) : seed(seed) {
   model.loss = draw(2) == 0 ? Loss::mse : Loss::cross_entropy;
   world_size = static_cast<int>(1 + draw(9));
   options.steps = 2;
-  options.global_batch = static_cast<std::size_t>(world_size) * (1 + draw(4));
+  options.micro_batches = draw(2) == 0 ? 1 : 1 + draw(4);
+  options.global_batch =
+      static_cast<std::size_t>(world_size) * options.micro_batches * (1 + draw(4));
   options.precision = static_cast<DType>(draw(3));
+  options.fp32_gradient_accumulation = draw(4) == 0;
   options.reduce_precision = draw(2) == 0 ? options.precision : DType::fp32;
+  options.activation_checkpointing = draw(2) == 0 ? 0 : 1 + draw(4);
+  options.clip_norm = draw(3) == 0 ? 0.1 : 0.0;
+  if (options.precision == DType::fp16 && draw(2) == 0) {
+    options.dynamic_loss_scale = DynamicLossScale{.initial = 1024.0,
+                                                  .growth_interval = 2,
+                                                  .hysteresis = std::nullopt,
+                                                  .minimum = std::nullopt};
+  }
   options.loss_scale = draw(2) == 0 ? 1.0 : 64.0;
   options.optimizer.variant =
       draw(2) == 0 ? AdamOptions::Variant::adam : AdamOptions::Variant::adamw;
@@ -31,8 +42,12 @@ std::string RandomProblem::text() const {
   const AdamOptions& adam = options.optimizer;
   std::ostringstream out;
   out << "seed " << seed << ": " << testing::text(model) << ", " << world_size << " ranks, batch "
-      << options.global_batch << ", " << name(options.precision) << " reduced in "
-      << name(options.reduce_precision) << ", loss scale " << options.loss_scale
+      << options.global_batch << " in " << options.micro_batches << " micro-batches, "
+      << name(options.precision) << " reduced in " << name(options.reduce_precision)
+      << (options.fp32_gradient_accumulation ? ", accumulated in fp32" : "")
+      << ", checkpoints every " << options.activation_checkpointing << " layers, clip "
+      << options.clip_norm << (options.dynamic_loss_scale.has_value() ? ", dynamic scale" : "")
+      << ", loss scale " << options.loss_scale
       << (adam.variant == AdamOptions::Variant::adam ? ", adam" : ", adamw") << ", weight decay "
       << adam.weight_decay;
   return out.str();

@@ -55,7 +55,12 @@ std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> colle
                      .count = schedule.chunking().count,
                      .chunk = schedule.chunking().chunk,
                      .held = memory().current()});
-  collective->run(transport_);
+  // The tables of the wire have no norms and flags.
+  if (collective->purpose() == Purpose::data) {
+    collective->run(transport_);
+  } else {
+    collective->run(transport_.inner());
+  }
   return std::make_unique<RecordingWork>(*this, std::move(collective));
 }
 

@@ -20,6 +20,8 @@ class CountingTransport final : public Transport {
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
   void recv(int peer, Tensor data) override;
 
+  Transport& inner() { return inner_; }
+
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   std::uint64_t received_bytes() const { return received_bytes_; }
   std::uint64_t sent_messages() const { return sent_messages_; }

@@ -16,9 +16,8 @@ namespace {
 // What one rank adds to a run. Ranks write different elements, or take the lock.
 class Collector {
  public:
-  Collector(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
-            int world_size)
-      : replicated_(strategy.optimizer == Placement::replicated), world_size_(world_size) {
+  Collector(const ModelSpec& model, const TrainingOptions& options, int world_size)
+      : has_master_weights_(options.has_master_weights()), world_size_(world_size) {
     run_.losses.resize(options.steps);
     run_.gradient_norms.resize(options.steps);
     run_.ranks.resize(static_cast<std::size_t>(world_size));
@@ -33,26 +32,41 @@ class Collector {
   void add_step(std::size_t step, int rank, const StepDiagnostics& diagnostics) {
     const std::lock_guard lock(mutex_);
     run_.losses[step] += diagnostics.local_loss / world_size_;
-    if (!replicated_ || rank == 0) {
-      run_.gradient_norms[step] += diagnostics.gradient_sum_of_squares;
+    run_.gradient_norms[step] += diagnostics.update.sum_of_squares;
+    if (rank == 0) {
+      run_.updates.push_back(diagnostics.update);
+      run_.loss_scales.push_back(diagnostics.loss_scale);
     }
   }
 
+  // Elements that several ranks hold must be the same on all of them.
   void add_weights(int rank, const Trainer& trainer) {
     const std::lock_guard lock(mutex_);
-    const ShardGeometry& geometry = trainer.geometry();
-    const std::vector<Tensor> owned = trainer.owned_weights();
-    for (std::size_t i = 0; i < owned.size(); ++i) {
-      const ShardUnit& unit = geometry.units()[i];
-      const std::size_t begin = unit.offset + geometry.owned_begin(unit, rank);
-      for (std::size_t j = 0; j < geometry.owned_parameters(unit, rank); ++j) {
+    const auto add = [&](std::size_t begin, Tensor values) {
+      for (std::size_t j = 0; j < values.count; ++j) {
         float& weight = run_.weights[begin + j];
-        const float value = owned[i].fp32()[j];
+        const float value = values.fp32()[j];
         EXPECT_TRUE(std::isnan(weight) ||
                     std::bit_cast<std::uint32_t>(weight) == std::bit_cast<std::uint32_t>(value))
             << "rank " << rank << " ends with another value of parameter " << begin + j;
         weight = value;
       }
+    };
+    const ShardGeometry& geometry = trainer.geometry();
+    const Tensor held =
+        trainer.held(has_master_weights_ ? Category::master_weights : Category::parameters);
+    const bool whole = held.count == geometry.full_elements();
+    for (std::size_t u = 0; u < geometry.units().size(); ++u) {
+      const ShardUnit& unit = geometry.units()[u];
+      const OwnedPart own = geometry.owned(u, trainer.shard_rank());
+      if (whole) {
+        add(unit.offset, held.slice(unit.full_offset, unit.count));
+      } else {
+        add(unit.offset + own.begin, held.slice(own.offset, own.parameters));
+      }
+    }
+    for (const OwnedState& part : trainer.owned_state()) {
+      add(part.begin, part.weights);
     }
   }
 
@@ -64,7 +78,7 @@ class Collector {
   }
 
  private:
-  bool replicated_;
+  bool has_master_weights_;
   int world_size_;
   std::mutex mutex_;
   TrainingRun run_;
@@ -75,7 +89,7 @@ class Collector {
 TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
                   int world_size, const WeightSource& weights, const BatchSource& batches,
                   std::uint64_t capacity_bytes) {
-  Collector collector(strategy, model, options, world_size);
+  Collector collector(model, options, world_size);
   const auto body = [&](LocalRank local) {
     const int rank = local.transport.rank();
     RankRecord& record = collector.rank(rank);
@@ -88,7 +102,7 @@ TrainingRun train(const Strategy& strategy, const ModelSpec& model, const Traini
       std::uint64_t sent = 0;
       std::uint64_t received = 0;
       for (std::size_t step = 0; step < options.steps; ++step) {
-        collector.add_step(step, rank, trainer.step(static_cast<std::int64_t>(step) + 1));
+        collector.add_step(step, rank, trainer.step());
         record.sent_bytes.push_back(device.transport().sent_bytes() - sent);
         record.received_bytes.push_back(device.transport().received_bytes() - received);
         sent = device.transport().sent_bytes();

@@ -7,6 +7,7 @@
 #include "core/data/sources.h"
 #include "core/training/options.h"
 #include "core/training/strategy.h"
+#include "core/training/zero_optimizer.h"
 #include "tests/core/support/recording_device.h"
 
 namespace shardscope::testing {
@@ -25,6 +26,8 @@ struct RankRecord {
 struct TrainingRun {
   std::vector<double> losses;          // Mean over ranks, of each step.
   std::vector<double> gradient_norms;  // Global, of each step.
+  std::vector<UpdateReport> updates;   // Of rank 0, of each step.
+  std::vector<double> loss_scales;     // The same.
   std::vector<float> weights;          // Final, in torch order; empty if shape-only.
   std::vector<RankRecord> ranks;
 };

@@ -246,7 +246,7 @@ TEST(Kernels, LeaveShapeOnlyTensorsAlone) {
 TEST(KernelsDeathTest, AbortOnCountsThatDiffer) {
   std::vector<float> values(3);
   EXPECT_DEATH(convert(view(values), view(values).slice(0, 2)), "counts differ");
-  EXPECT_DEATH(add(view(values), view(values).slice(0, 2)), "differ in count");
+  EXPECT_DEATH(add(view(values), view(values).slice(0, 2)), "counts differ");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/data/synthetic.h"
 #include "core/device/process_group.h"
 #include "core/training/trainer.h"
+#include "tests/core/support/small_strategies.h"
 #include "tests/core/support/training_run.h"
 
 namespace shardscope::testing {
@@ -38,8 +39,8 @@ void train_rank(LocalRank local, const Strategy& strategy, const Problem& proble
   Trainer trainer(strategy, problem.model, problem.options, group, &problem.batches);
   try {
     trainer.initialize(problem.weights);
-    for (std::int64_t t = 1; t <= static_cast<std::int64_t>(problem.options.steps); ++t) {
-      trainer.step(t);
+    for (std::size_t step = 0; step < problem.options.steps; ++step) {
+      trainer.step();
     }
   } catch (const OutOfMemory& error) {
     EXPECT_GT(error.wanted_bytes, error.free_bytes);
@@ -50,16 +51,20 @@ void train_rank(LocalRank local, const Strategy& strategy, const Problem& proble
     EXPECT_EQ(position.step == 0, position.phase == Phase::initialization);
     // The end of backward, where all gradients are reduced together, is in no layer.
     const bool reduces_all = position.phase == Phase::backward &&
-                             strategy.reduction_time == ReductionTime::after_backward &&
+                             strategy.reduction.time == ReductionTime::after_backward &&
                              error.category == Category::communication_buckets;
     const bool in_a_layer = position.phase == Phase::forward || position.phase == Phase::backward;
     EXPECT_EQ(in_a_layer && !reduces_all, position.layer.has_value());
     EXPECT_TRUE(!position.layer.has_value() || *position.layer < problem.model.layer_count());
-    const auto index = static_cast<std::size_t>(error.category);
-    EXPECT_EQ(index < kStateCategoryCount || error.category == Category::inputs,
-              position.phase == Phase::initialization)
-        << "states and inputs are allocated once, before training; category "
-        << name(error.category);
+    const bool is_state = static_cast<std::size_t>(error.category) < kStateCategoryCount;
+    const bool is_fp32_copy =
+        error.category == Category::gradients && position.phase == Phase::optimizer;
+    if ((is_state && !is_fp32_copy) || error.category == Category::inputs) {
+      EXPECT_EQ(position.phase, Phase::initialization)
+          << name(error.category) << " is allocated once, before training";
+    } else if (error.category == Category::activations) {
+      EXPECT_TRUE(in_a_layer) << "activations belong to layers";
+    }
     throw;
   }
 }
@@ -101,7 +106,7 @@ TEST(OutOfMemoryInTraining, IsThrownByEveryCapacityBelowThePeakAndByNoOther) {
   const Problem problems[] = {Problem(DType::fp32, DType::fp32), Problem(DType::fp16, DType::fp16),
                               Problem(DType::bf16, DType::fp32)};
   for (const Problem& problem : problems) {
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : small_strategies()) {
       for (const int world : {1, 2}) {
         SCOPED_TRACE(std::string(strategy.name) + ", " +
                      std::string(name(problem.options.precision)) + ", world " +

@@ -11,6 +11,7 @@
 #include "tests/core/support/oracle.h"
 #include "tests/core/support/pytorch.h"
 #include "tests/core/support/reference_problems.h"
+#include "tests/core/support/small_strategies.h"
 #include "tests/core/support/training_run.h"
 
 namespace shardscope::testing {
@@ -70,7 +71,7 @@ TEST_P(Strategies, TrainLikePytorchAndTheOracle) {
   Worst against_pytorch;
   for (const int world : {1, 2, 3, 4, 8}) {
     const OracleRun oracle = run_oracle(model, options, world, problem(), problem());
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : small_strategies()) {
       SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world));
       const TrainingRun run = train(strategy, model, options, world, problem(), problem());
       const Worst worst = compare(run, oracle, precision());
@@ -103,7 +104,7 @@ TEST(StrategiesOnOneRank, EndWithEveryParameterOfPytorch) {
   const std::vector<float> pytorch = read_pytorch_parameters();
   const std::vector<double> expected(pytorch.begin(), pytorch.end());
   ASSERT_EQ(expected.size(), problem.model().parameters());
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : small_strategies()) {
     const TrainingRun run =
         train(strategy, problem.model(), problem.options(DType::fp32), 1, problem, problem);
     const std::vector<double> weights(run.weights.begin(), run.weights.end());
@@ -159,7 +160,7 @@ TEST(StrategiesOnOtherOptions, TrainLikeTheOracle) {
       options.global_batch = 8 * static_cast<std::size_t>(world);
       const SyntheticBatches batches(model, 4, options.global_batch);
       const OracleRun oracle = run_oracle(model, options, world, weights, batches);
-      for (const Strategy& strategy : all_strategies()) {
+      for (const Strategy& strategy : small_strategies()) {
         SCOPED_TRACE("case " + std::to_string(number) + ", " + std::string(strategy.name) +
                      ", world " + std::to_string(world));
         // Sums are rounded in another order than the oracle's, in the coarser of the two types.

@@ -1,0 +1,396 @@
+// The closed form of a rank's peak memory: a maximum over the moments of a step at which something
+// was just allocated.
+//
+//   forward l     the layer fetched; then prefetched layers and its output
+//   loss          all kept outputs and the gradient of the last, contiguous buffers
+//   backward l    forward's moments again where the layer is recomputed; the layer fetched; then
+//                 prefetched layers, the layer's gradient, dy and dx; then, dy gone, its bucket's
+//                 memory, with what is in flight
+//   end           what is reduced after backward, bucket by bucket
+//   update        fp32 copies of gradients; staging of what is published; the norm
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "core/training/buckets.h"
+#include "core/training/formulas.h"
+#include "core/training/gather_plan.h"
+#include "core/training/shard_geometry.h"
+
+namespace shardscope {
+namespace {
+
+class Peak {
+ public:
+  explicit Peak(const TrainingRank& rank)
+      : strategy_(rank.strategy),
+        reduction_(rank.strategy.reduction),
+        model_(rank.model),
+        options_(rank.options),
+        ranks_(static_cast<std::uint64_t>(shard_group_ranks(strategy_, rank.world_size))),
+        replicas_(static_cast<std::uint64_t>(rank.world_size) / ranks_),
+        geometry_(strategy_, model_, static_cast<int>(ranks_)),
+        buckets_(make_buckets(reduction_.buckets, geometry_, a())),
+        rows_(options_.global_batch / static_cast<std::uint64_t>(rank.world_size) /
+              options_.micro_batches),
+        owned_(geometry_.owned_elements(rank.rank % static_cast<int>(ranks_))) {
+    for (const std::uint64_t bytes : predicted_state_bytes(rank)) {
+      constant_ += bytes;
+    }
+    constant_ += b() * rows_ * model_.input_width() + target_bytes();
+    constant_ += reduction_.persistent_buckets ? a() * geometry_.full_elements() : 0;
+    for (const ShardUnit& unit : geometry_.units()) {
+      constant_ += is_persistent(strategy_, unit) ? b() * unit.full_count : 0;
+    }
+  }
+
+  std::uint64_t bytes() {
+    std::vector<std::size_t> micro_steps = {0, options_.micro_batches - 1};
+    if (options_.micro_batches > 2) {
+      micro_steps.push_back(1);
+    }
+    for (const bool first_step : {true, false}) {
+      if (!first_step && options_.steps == 1) {
+        break;
+      }
+      for (const std::size_t m : micro_steps) {
+        walk(m, first_step);
+      }
+    }
+    update();
+    return constant_ + most_;
+  }
+
+ private:
+  std::uint64_t b() const { return size_of(options_.precision); }
+  std::uint64_t a() const { return size_of(options_.accumulate_precision()); }
+  std::uint64_t w() const { return size_of(options_.reduce_precision); }
+
+  std::uint64_t target_bytes() const {
+    return model_.loss == Loss::mse ? 4 * rows_ * model_.output_width() : 8 * rows_;
+  }
+
+  // The output of a layer.
+  std::uint64_t output(std::size_t layer) const { return b() * rows_ * model_.layer(layer).out; }
+
+  bool keeps_shards() const { return strategy_.gradients == Placement::sharded; }
+  bool scatters() const { return reduction_.collective == Reduction::reduce_scatter; }
+  bool writes_whole_units() const {
+    return keeps_shards() && scatters() && strategy_.partition == Partition::layer;
+  }
+  bool is_checkpoint(std::size_t layer) const {
+    const std::size_t every = options_.activation_checkpointing;
+    return every == 0 || layer + 1 == model_.layer_count() || (layer + 1) % every == 0;
+  }
+
+  // Outputs that are held when a layer's backward or recomputation begins, those below it.
+  std::uint64_t kept_below(std::size_t layer) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t l = 0; l < layer; ++l) {
+      bytes += is_checkpoint(l) ? output(l) : 0;
+    }
+    return bytes;
+  }
+
+  void moment(std::uint64_t bytes) {
+    most_ = std::max(most_, bytes + gathered_ + gather_staging_ + gradients_);
+  }
+
+  std::uint64_t whole(const std::vector<std::size_t>& units) const {
+    std::uint64_t bytes = 0;
+    for (const std::size_t unit : units) {
+      bytes += b() * geometry_.units()[unit].full_count;
+    }
+    return bytes;
+  }
+
+  // An all_gather of several units packs their chunks: one buffer for each direction.
+  std::uint64_t staging(const std::vector<std::size_t>& units) const {
+    std::uint64_t chunk = 0;
+    for (const std::size_t unit : units) {
+      chunk += geometry_.units()[unit].shard;
+    }
+    return units.size() > 1 && ranks_ > 1 ? 2 * b() * chunk : 0;
+  }
+
+  void fetch(const GatherStep& step, std::size_t layer, std::uint64_t activations) {
+    gathered_ += whole(step.fetch);
+    gather_staging_ += staging(step.fetch);
+    moment(activations);
+    gather_staging_ -= staging(step.fetch);
+    // What was prefetched for this layer is waited for.
+    std::erase_if(prefetched_, [&](const std::vector<std::size_t>& units) {
+      const bool is_used = std::any_of(units.begin(), units.end(), [&](std::size_t unit) {
+        return unit == geometry_.unit_of_tensor(2 * layer) ||
+               unit == geometry_.unit_of_tensor(2 * layer + 1);
+      });
+      gather_staging_ -= is_used ? staging(units) : 0;
+      return is_used;
+    });
+    for (const std::vector<std::size_t>& units : step.prefetch) {
+      gathered_ += whole(units);
+      gather_staging_ += staging(units);
+      prefetched_.push_back(units);
+      moment(activations);
+    }
+  }
+
+  void walk(std::size_t micro_step, bool first_step) {
+    micro_step_ = micro_step;
+    gathered_ = 0;
+    gradients_ = 0;
+    gather_staging_ = 0;
+    const std::vector<LayerUse> uses =
+        layer_uses(model_.layer_count(), options_.activation_checkpointing);
+    std::vector<GatherStep> plan = make_gather_plan(strategy_, geometry_, uses, first_step);
+    plan.resize(uses.size());
+    std::uint64_t recomputed = 0;
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const std::size_t l = uses[i].layer;
+      switch (uses[i].kind) {
+        case LayerUse::Kind::forward:
+          use_forward(plan[i], l, kept_below(l) + temporary(l), 0);
+          break;
+        case LayerUse::Kind::recompute: {
+          const std::uint64_t below =
+              kept_below(l / options_.activation_checkpointing * options_.activation_checkpointing);
+          recomputed = l % options_.activation_checkpointing == 0 ? 0 : recomputed;
+          use_forward(plan[i], l, below + recomputed, dy_of_segment(l));
+          recomputed += output(l);
+          break;
+        }
+        case LayerUse::Kind::backward:
+          use_backward(plan[i], l);
+          break;
+      }
+      gathered_ -= whole(plan[i].release);
+      if (i + 1 < uses.size() && uses[i].kind == LayerUse::Kind::forward &&
+          uses[i + 1].kind != LayerUse::Kind::forward) {
+        if (reduces_now() && reduction_.time == ReductionTime::during_backward) {
+          gradients_ += contiguous();
+        }
+        loss();
+      }
+      if (uses[i].kind == LayerUse::Kind::backward) {
+        ready(l);
+      }
+    }
+    end();
+  }
+
+  // A layer's input that is not kept for backward, while the layer computes.
+  std::uint64_t temporary(std::size_t l) const {
+    return l > 0 && !is_checkpoint(l - 1) ? output(l - 1) : 0;
+  }
+
+  // While a segment is recomputed there is the gradient of its last output.
+  std::uint64_t dy_of_segment(std::size_t l) const {
+    const std::size_t every = options_.activation_checkpointing;
+    return output(std::min((l / every + 1) * every, model_.layer_count()) - 1);
+  }
+
+  void use_forward(const GatherStep& step, std::size_t l, std::uint64_t held, std::uint64_t dy) {
+    fetch(step, l, held + dy);
+    moment(held + dy + output(l));
+  }
+
+  void loss() {
+    const std::size_t last = model_.layer_count() - 1;
+    moment(kept_below(last) + 2 * output(last));
+  }
+
+  // Outputs that are held in a layer's backward: its input, and what is needed below.
+  std::uint64_t held_in_backward(std::size_t l) const {
+    const std::size_t every = options_.activation_checkpointing;
+    const std::size_t begin = every == 0 ? l : l / every * every;
+    std::uint64_t bytes = kept_below(begin);
+    for (std::size_t i = begin; i < l; ++i) {
+      bytes += output(i);
+    }
+    return bytes;
+  }
+
+  void use_backward(const GatherStep& step, std::size_t l) {
+    const std::uint64_t held = held_in_backward(l) + output(l);  // output(l): dy
+    fetch(step, l, held);
+    if (!writes_to_kept()) {
+      gradients_ += written(l);
+    }
+    moment(held + (l > 0 ? output(l - 1) : 0));
+    activations_ = held_in_backward(l) + (l > 0 ? output(l - 1) : output(l));
+  }
+
+  bool reduces_now() const {
+    return reduction_.every_micro_step || micro_step_ + 1 == options_.micro_batches;
+  }
+  bool writes_to_kept() const { return !keeps_shards() && micro_step_ == 0 && a() == b(); }
+
+  std::uint64_t written(std::size_t l) const {
+    return b() * (writes_whole_units()
+                      ? geometry_.units()[geometry_.unit_of_tensor(2 * l)].full_count
+                      : model_.layer(l).elements());
+  }
+
+  std::uint64_t contiguous() const {
+    return (keeps_shards() ? b() : a()) * reduction_.buckets.elements *
+           static_cast<std::uint64_t>(reduction_.contiguous_buffers);
+  }
+
+  // Backward of a layer is done: its gradient is handed on.
+  void ready(std::size_t l) {
+    if (!keeps_shards() && !writes_to_kept()) {
+      gradients_ -= written(l);
+    }
+    if (!reduces_now() || reduction_.time == ReductionTime::after_backward) {
+      return;
+    }
+    for (const std::size_t tensor : {2 * l + 1, 2 * l}) {
+      for (std::size_t i = 0; i < buckets_.size(); ++i) {
+        const bool holds = buckets_[i].first_tensor <= tensor && tensor <= buckets_[i].last_tensor;
+        if (buckets_[i].closed_by == tensor && !holds) {
+          reduce(buckets_[i]);
+        }
+      }
+      for (const Bucket& bucket : buckets_) {
+        const bool holds = bucket.first_tensor <= tensor && tensor <= bucket.last_tensor;
+        if (holds && tensor % 2 == 0 && keeps_shards() && has_contiguous_memory(bucket)) {
+          gradients_ -= written(l);  // Copied into the bucket.
+        }
+        if (holds && bucket.closed_by == tensor) {
+          reduce(bucket);
+        }
+      }
+    }
+  }
+
+  bool has_contiguous_memory(const Bucket& bucket) const {
+    return reduction_.contiguous_buffers > 0 && !bucket.oversize;
+  }
+
+  std::uint64_t shard(const Bucket& bucket) const {
+    std::uint64_t elements = 0;
+    for (std::size_t u = geometry_.unit_of_tensor(bucket.first_tensor);
+         u <= geometry_.unit_of_tensor(bucket.last_tensor); ++u) {
+      elements += geometry_.units()[u].shard;
+    }
+    return elements;
+  }
+
+  // What a bucket's reduction needs until it is done. `passed_on` of it were written before.
+  std::uint64_t reduction(const Bucket& bucket, std::uint64_t& passed_on) const {
+    const std::uint64_t count = scatters() ? ranks_ * shard(bucket) : bucket.count;
+    const std::uint64_t chunk = scatters() ? shard(bucket) : (count + ranks_ - 1) / ranks_;
+    std::uint64_t bytes = ranks_ > 1 ? w() * chunk : 0;
+    if (scatters() && replicas_ > 1 && strategy_.reduce_across_every_micro_step) {
+      bytes += w() * ((chunk + replicas_ - 1) / replicas_);
+    }
+    const std::uint64_t lying = keeps_shards() ? b() : a();
+    passed_on = 0;
+    if (writes_whole_units() && !reduction_.reduces_copy) {
+      passed_on = written(bucket.layers.first);
+      return bytes + passed_on + (lying != w() ? w() * count : 0);
+    }
+    const bool is_copied =
+        reduction_.reduces_copy || lying != w() || (scatters() && keeps_shards());
+    return bytes + (is_copied ? w() * count : 0);
+  }
+
+  void reduce(const Bucket& bucket) {
+    if (reduction_.max_in_flight > 0 &&
+        in_flight_.size() >= static_cast<std::size_t>(reduction_.max_in_flight)) {
+      gradients_ -= in_flight_.front();
+      in_flight_.pop_front();
+    }
+    std::uint64_t passed_on = 0;
+    const std::uint64_t bytes = reduction(bucket, passed_on);
+    gradients_ += bytes - passed_on;
+    // The copy is made before what was written goes, and before there is staging.
+    if (keeps_shards() && !writes_whole_units() && !has_contiguous_memory(bucket)) {
+      std::uint64_t gone = 0;
+      for (std::size_t tensor = bucket.first_tensor; tensor <= bucket.last_tensor; ++tensor) {
+        gone += tensor % 2 == 0 ? written(tensor / 2) : 0;
+      }
+      const std::uint64_t copy = w() * (scatters() ? ranks_ * shard(bucket) : bucket.count);
+      gradients_ -= bytes - copy;
+      moment(activations_);
+      gradients_ += bytes - copy;
+      gradients_ -= gone;
+    }
+    moment(activations_);
+    in_flight_.push_back(bytes);
+    if (!reduction_.overlap) {
+      gradients_ -= in_flight_.back();
+      in_flight_.pop_back();
+    }
+  }
+
+  void end() {
+    activations_ = output(0);  // The gradient that backward ended with.
+    if (reduces_now()) {
+      if (reduction_.time == ReductionTime::after_backward) {
+        activations_ = 0;
+        gradients_ += contiguous();
+        moment(activations_);
+        for (const Bucket& bucket : buckets_) {
+          reduce(bucket);
+        }
+      } else if (buckets_.back().closed_by == Bucket::kEndOfBackward) {
+        activations_ = 0;
+        reduce(buckets_.back());
+      }
+    }
+    in_flight_.clear();
+    gradients_ = 0;
+    gathered_ = 0;
+    if (replicas_ > 1 && !strategy_.reduce_across_every_micro_step &&
+        micro_step_ + 1 == options_.micro_batches) {
+      moment(a() * ((geometry_.owned_elements(0) + replicas_ - 1) / replicas_));
+    }
+  }
+
+  void update() {
+    const bool is_cut = strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+    if (options_.clip_norm > 0 || options_.dynamic_loss_scale.has_value()) {
+      moment(is_cut && ranks_ > 1 ? 8 : 4);
+    }
+    if (strategy_.fp32_gradient_copy > 0 && options_.accumulate_precision() != DType::fp32) {
+      moment(4 * std::min<std::uint64_t>(strategy_.fp32_gradient_copy, owned_));
+    }
+    std::vector<std::size_t> published;
+    for (std::size_t u = 0; is_cut && u < geometry_.units().size(); ++u) {
+      if (strategy_.parameters == Placement::replicated ||
+          is_persistent(strategy_, geometry_.units()[u])) {
+        published.push_back(u);
+      }
+    }
+    moment(staging(published));
+  }
+
+  const Strategy& strategy_;
+  const ReductionOptions& reduction_;
+  const ModelSpec& model_;
+  const TrainingOptions& options_;
+  std::uint64_t ranks_;
+  std::uint64_t replicas_;
+  ShardGeometry geometry_;
+  std::vector<Bucket> buckets_;
+  std::uint64_t rows_;
+  std::uint64_t owned_;
+  std::uint64_t constant_ = 0;
+  std::uint64_t most_ = 0;  // Above the constant.
+
+  // At a moment:
+  std::size_t micro_step_ = 0;
+  std::uint64_t gathered_ = 0;
+  std::uint64_t gather_staging_ = 0;
+  std::uint64_t gradients_ = 0;  // On their way.
+  std::uint64_t activations_ = 0;
+  std::vector<std::vector<std::size_t>> prefetched_;
+  std::deque<std::uint64_t> in_flight_;
+};
+
+}  // namespace
+
+std::uint64_t predicted_peak_bytes(const TrainingRank& rank) { return Peak(rank).bytes(); }
+
+}  // namespace shardscope
