@@ -4,14 +4,12 @@
 #include <limits>
 
 #include "sim/report/format.h"
+#include "sim/report/ties.h"
 #include "sim/sweep/crossings.h"
 #include "sim/sweep/memory_findings.h"
 
 namespace shardscope {
 namespace {
-
-// Strategies within this share of the best are as fast.
-constexpr double kTie = 1e-9;
 
 // Looks for crossings on one line of the grid.
 class LineFindings {
@@ -93,7 +91,7 @@ class LineFindings {
   }
 
   bool leads(std::size_t point, std::size_t strategy) const {
-    return grid_.row(point, strategy).wall_s <= fastest(point) * (1 + kTie);
+    return is_as_good(grid_.row(point, strategy).wall_s, fastest(point));
   }
 
   // `rising`: the first strategy becomes slower than the second.
@@ -219,7 +217,7 @@ std::string sentence(const Sweep& sweep, const Finding& finding) {
     case FindingKind::overtakes:
       return sweep.strategies[finding.strategies[0]] + " overtakes " +
              sweep.strategies[finding.strategies[1]] + " at " + at + between + fixed +
-             (finding.leads ? ", and is the fastest from there on." : ".");
+             (finding.leads ? ", and none is faster from there on." : ".");
     case FindingKind::communication_exceeds_compute:
       return "Exposed communication of " + names + " exceeds its compute " +
              (finding.above ? "above " : "below ") + at + between + fixed + ".";

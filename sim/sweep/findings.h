@@ -42,7 +42,7 @@ struct Finding {
   std::vector<std::optional<std::size_t>> fixed;
 
   bool above = false;  ///< Of communication_exceeds_compute: above `at`, else below it.
-  bool leads = false;  ///< Of overtakes: the first strategy becomes the fastest of all.
+  bool leads = false;  ///< Of overtakes: no strategy is faster than the first any more.
 };
 
 /// All findings, the most important kinds first. Only numeric axes have crossings, saturation only

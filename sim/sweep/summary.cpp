@@ -7,6 +7,7 @@
 #include "sim/report/format.h"
 #include "sim/report/page.h"
 #include "sim/report/table.h"
+#include "sim/report/ties.h"
 #include "sim/sweep/findings_table.h"
 #include "sim/text/printable.h"
 
@@ -16,9 +17,6 @@ namespace {
 constexpr std::size_t kMostReasons = 5;
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostValues = 6;
-
-// Strategies within this share of the best are as fast.
-constexpr double kTie = 1e-9;
 
 std::string counted(std::size_t count, const std::string& word) {
   return format_count(count) + " " + word + (count == 1 ? "" : "s");
@@ -133,8 +131,9 @@ class SummaryPage {
         words.push_back(sweep_.strategies[s] + " at " + format_count(wins[s]));
       }
     }
-    page_.paragraph("Fastest, of " + counted(decided, "point") + ": " + listed(words) +
-                    (has_ties_ ? " (ties count for each)." : "."));
+    page_.paragraph(
+        "Fastest, of " + counted(decided, "point") + ": " + listed(words) +
+        (has_ties_ ? ". Those as fast as the fastest, within 0.1 %, count as well." : "."));
   }
 
   bool add_winners(std::size_t point, std::vector<std::size_t>& wins) {
@@ -150,7 +149,7 @@ class SummaryPage {
     std::size_t winners = 0;
     for (std::size_t s = 0; any && s < wins.size(); ++s) {
       const Row& row = grid_.row(point, s);
-      if (row.outcome == Outcome::completed && row.wall_s <= least * (1 + kTie)) {
+      if (row.outcome == Outcome::completed && is_as_good(row.wall_s, least)) {
         ++wins[s];
         ++winners;
       }
@@ -175,7 +174,7 @@ class SummaryPage {
     const std::string share = format_percent(kWorthwhile);
     for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
       write_table(axis, FindingKind::overtakes, "Where one strategy overtakes another",
-                  has_leading(axis) ? "* and is the fastest of all from there on." : "");
+                  has_leading(axis) ? "* and none is faster from there on." : "");
       write_table(axis, FindingKind::communication_exceeds_compute,
                   "Where exposed communication exceeds compute", "");
       write_table(axis, FindingKind::saturates, "From where on doubling brings under " + share, "");

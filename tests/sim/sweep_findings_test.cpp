@@ -60,7 +60,7 @@ TEST(Crossings, AgreeWithASearchOnAFineMesh) {
     std::vector<Sample> samples;
     double x = 1;
     for (std::size_t i = 0; i < 2 + seed % 9; ++i) {
-      samples.push_back(known(x, draw(random)));
+      samples.push_back(known(x, draw(random), 1e-6));
       x *= 1.5 + 0.4 * draw(random);
     }
     const bool is_log = seed % 2 == 0;
@@ -191,7 +191,38 @@ TEST_F(Findings, Overtaking) {
   EXPECT_DOUBLE_EQ(found[1].at, 4e9);
   EXPECT_EQ(sentence(sweep, found[0]),
             "ZERO1 overtakes DDP at cluster.link.bandwidth=2GBps (between 1GBps and 4GBps) with "
-            "cluster.world_size=2, and is the fastest from there on.");
+            "cluster.world_size=2, and none is faster from there on.");
+}
+
+TEST_F(Findings, TiesAreNoOvertaking) {
+  // DDP and ZERO1 change places at every point, by less than 0.1 % of a step.
+  for (std::size_t point = 0; point < sweep.point_count(); ++point) {
+    const double noise = point / 2 % 2 == 0 ? 4e-4 : -4e-4;
+    rows[2 * point] = completed(1 + noise, 1);
+    rows[2 * point + 1] = completed(1 - noise, 1);
+  }
+  EXPECT_TRUE(of(FindingKind::overtakes).empty());
+  const Grid grid(sweep, rows);
+  const std::string summary = sweep_summary(grid, find_all(grid));
+  EXPECT_NE(
+      summary.find("Fastest, of 8 points: DDP at 8 and ZERO1 at 8. Those as fast as the fastest,\n"
+                   "within 0.1 %, count as well.\n"),
+      std::string::npos)
+      << summary;
+}
+
+TEST_F(Findings, AStretchOfTiesBetweenASlowerAndAFasterOneIsOneOvertaking) {
+  for (std::size_t point = 0; point < sweep.point_count(); ++point) {
+    constexpr double kAhead[] = {-0.1, 4e-4, -4e-4, 0.1};  // By bandwidth.
+    rows[2 * point] = completed(1 + kAhead[point / 2], 1);
+    rows[2 * point + 1] = completed(1, 1);
+  }
+  const std::vector<Finding> found = of(FindingKind::overtakes);
+  ASSERT_EQ(found.size(), 2U);  // One for each number of ranks.
+  EXPECT_EQ(found[0].strategies, (std::vector<std::size_t>{1, 0}));
+  EXPECT_DOUBLE_EQ(found[0].at, 1e9 * std::sqrt(8.0));
+  EXPECT_EQ(found[0].low, 0U);
+  EXPECT_EQ(found[0].high, 3U);
 }
 
 TEST_F(Findings, CommunicationAgainstCompute) {
