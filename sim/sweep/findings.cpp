@@ -197,6 +197,18 @@ std::vector<Finding> find_all(const Grid& grid) {
   return found;
 }
 
+bool holds_from_the_first(const Sweep& sweep, const Finding& finding) {
+  const std::vector<AxisValue>& values = sweep.axes[*finding.axis].values;
+  return finding.low == finding.high &&
+         std::all_of(values.begin(), values.end(), [&](const AxisValue& value) {
+           return value.number >= values[finding.low].number;
+         });
+}
+
+std::string any_value_words(const Axis& axis, const Finding& finding) {
+  return "at any value from " + axis.values[finding.low].text + " up (already at the first)";
+}
+
 std::string sentence(const Sweep& sweep, const Finding& finding) {
   const std::string names = strategy_words(sweep, finding.strategies);
   const std::string fixed = fixed_words(sweep, finding);
@@ -222,6 +234,10 @@ std::string sentence(const Sweep& sweep, const Finding& finding) {
       return "Exposed communication of " + names + " exceeds its compute " +
              (finding.above ? "above " : "below ") + at + between + fixed + ".";
     default:
+      if (holds_from_the_first(sweep, finding)) {
+        return "Doubling " + axis.field.path + " shortens a step of " + names + " by less than " +
+               format_percent(kWorthwhile) + " " + any_value_words(axis, finding) + fixed + ".";
+      }
       return "From " + at + between + " on, doubling it shortens a step of " + names +
              " by less than " + format_percent(kWorthwhile) + fixed + ".";
   }

@@ -49,6 +49,12 @@ struct Finding {
 /// rates and speeds, of which more is better.
 std::vector<Finding> find_all(const Grid& grid);
 
+/// Of saturates: whether it is so at every value of its axis.
+bool holds_from_the_first(const Sweep& sweep, const Finding& finding);
+
+/// "at any value from 1Gbps up (already at the first)", of such a finding.
+std::string any_value_words(const Axis& axis, const Finding& finding);
+
 /// A sentence.
 std::string sentence(const Sweep& sweep, const Finding& finding);
 

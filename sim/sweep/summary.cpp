@@ -22,6 +22,15 @@ std::string counted(std::size_t count, const std::string& word) {
   return format_count(count) + " " + word + (count == 1 ? "" : "s");
 }
 
+// Those sentences that there are.
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
+  }
+  return text;
+}
+
 // "12 values from 1Gbps to 400Gbps, log", or all of a few.
 std::string values_words(const Axis& axis) {
   std::vector<std::string> texts;
@@ -193,7 +202,7 @@ class SummaryPage {
     const std::string more =
         found.left_out == 0 ? "" : format_count(found.left_out) + " more in findings.json.";
     page_.section(title + ", " + sweep_.axes[axis].field.path, found.table,
-                  note + (note.empty() || more.empty() ? "" : " ") + more);
+                  joined({note, found.note, more}));
   }
 
   void write_failures() {

@@ -256,6 +256,27 @@ TEST_F(Findings, OnlyRatesAndSpeedsSaturate) {
   EXPECT_EQ(of(FindingKind::saturates).size(), 4U);  // Two strategies, two numbers of ranks.
 }
 
+TEST_F(Findings, WhatSaturatesFromTheFirstValueOnHasNoPlace) {
+  for (Row& row : rows) {
+    row = completed(1, 0.001);
+  }
+  const std::vector<Finding> found = of(FindingKind::saturates);
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(sentence(sweep, found[0]),
+            "Doubling cluster.link.bandwidth shortens a step of DDP by less than 5 % at any value "
+            "from 1GBps up (already at the first) with cluster.world_size=2.");
+  const std::string summary = sweep_summary(Grid(sweep, rows), found);
+  EXPECT_NE(summary.find("  DDP                 any  any\n"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("any: at any value from 1GBps up (already at the first).\n"),
+            std::string::npos)
+      << summary;
+  // From the first that completed on: there is no telling what was before it.
+  rows[0] = without(Outcome::failed);
+  EXPECT_EQ(sentence(sweep, of(FindingKind::saturates)[0]),
+            "From cluster.link.bandwidth=2GBps on, doubling it shortens a step of DDP by less "
+            "than 5 % with cluster.world_size=2.");
+}
+
 TEST_F(Findings, MemoryInAsFewRangesAsSayIt) {
   const auto lose = [&](std::size_t point, std::size_t strategy) {
     rows[2 * point + strategy] = without(Outcome::out_of_memory);
