@@ -287,6 +287,36 @@ TEST(Csv, QuotesWhatNeedsIt) {
   EXPECT_EQ(csv_field("say \"so\"\n"), "\"say \"\"so\"\"\n\"");
 }
 
+TEST(Csv, TextsAreNoFormulas) {
+  for (const std::string text : {"=1+1", "+1", "-x", "@SUM(A1)", "=", "-"}) {
+    EXPECT_EQ(safe_text(text), "'" + text);
+  }
+  for (const std::string text : {"", "a=b", "x-1", "'=1", " =1"}) {
+    EXPECT_EQ(safe_text(text), text);
+  }
+}
+
+TEST(Csv, OnlyTextsOfAScenarioAreGuarded) {
+  const TemporaryFolder folder;
+  Sweep sweep = sample_sweep();
+  sweep.axes = {make_axis({"data.file", FieldKind::text}, Scale::category, {"=cmd,\"x\"", "plain"}),
+                make_axis({"training.optimizer.weight_decay", FieldKind::number}, Scale::linear,
+                          {"-1", "+2"})};
+  AtomicFile file(folder.path("points.csv"));
+  Row row;
+  row.outcome = Outcome::failed;
+  row.reason = "@reason";
+  write_csv_row(sweep, 0, row, file);
+  row = {};
+  row.outcome = Outcome::completed;
+  row.loss = -0.5;
+  write_csv_row(sweep, 6, row, file);
+  ASSERT_EQ(file.commit(), std::nullopt);
+  EXPECT_EQ(folder.read("points.csv"),
+            "0,\"'=cmd,\"\"x\"\"\",-1,DDP,failed,'@reason,,,,,,,,,,,\r\n"
+            "3,plain,+2,DDP,completed,,0,0,0,0,0,0,0,,0,,-0.5\r\n");
+}
+
 TEST(Csv, NumbersAreReadBackAsTheyWere) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
