@@ -320,7 +320,48 @@ TEST_F(Findings, NothingIsFoundBesideWhatDidNotComplete) {
   EXPECT_TRUE(find_all(Grid(sweep, rows)).empty());
   const std::string summary = sweep_summary(Grid(sweep, rows), {});
   EXPECT_NE(summary.find("No point completed."), std::string::npos) << summary;
-  EXPECT_NE(summary.find("16 rows: because"), std::string::npos) << summary;
+  EXPECT_NE(
+      summary.find("  16 rows: because; for example DDP with cluster.link.bandwidth=1GBps and\n"
+                   "  cluster.world_size=2; ZERO1 with "),
+      std::string::npos)
+      << summary;
+}
+
+TEST_F(Findings, FailuresAreGroupedByTheirReason) {
+  rows[3] = without(Outcome::failed);
+  rows[6] = without(Outcome::failed);
+  rows[6].reason = "another";
+  rows[8] = without(Outcome::failed);
+  const std::string summary = sweep_summary(Grid(sweep, rows), {});
+  const std::string failed = summary.substr(summary.find("What failed"));
+  EXPECT_EQ(failed,
+            "What failed\n"
+            "  2 rows: because; ZERO1 with cluster.link.bandwidth=1GBps and\n"
+            "  cluster.world_size=4; DDP with cluster.link.bandwidth=4GBps and\n"
+            "  cluster.world_size=2\n"
+            "  1 row: another; DDP with cluster.link.bandwidth=2GBps and cluster.world_size=4\n");
+}
+
+TEST_F(Findings, OneEmptyLineBetweenPartsOfASummary) {
+  const auto expect_no_gaps = [&] {
+    const Grid grid(sweep, rows);
+    const std::string summary = sweep_summary(grid, find_all(grid));
+    EXPECT_EQ(summary.find("\n\n\n"), std::string::npos) << summary;
+    EXPECT_FALSE(summary.ends_with("\n\n")) << summary;
+  };
+  expect_no_gaps();
+  rows[0] = without(Outcome::out_of_memory);
+  rows[1] = without(Outcome::failed);
+  expect_no_gaps();
+  sweep.strategies = {"DDP"};
+  rows.assign(sweep.task_count(), completed(1, 1));
+  expect_no_gaps();
+  rows[0] = without(Outcome::out_of_memory);
+  expect_no_gaps();
+  rows.assign(sweep.task_count(), without(Outcome::failed));
+  expect_no_gaps();
+  sweep.shard = {1, 2};
+  expect_no_gaps();
 }
 
 TEST_F(Findings, AsData) {
