@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,19 +74,30 @@ using shardscope::SweepArguments;
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
+void add_set(CLI::App& command, std::vector<std::string>& set, const std::string& help) {
+  command.add_option("--set", set, help)
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+// What replaces fields of the scenario. `verb` is what the command does with strategies.
+void add_overrides(CLI::App& command, std::vector<std::string>& set,
+                   std::optional<std::string>& strategy, const std::string& verb,
+                   const std::string& layers) {
+  add_set(command, set, "Override a field, e.g. model.layers=" + layers);
+  command.add_option("--strategy", strategy, verb + " these instead of the scenario's")
+      ->type_name("A,B")
+      ->check(why_empty);
+}
+
 void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Train a scenario on its simulated cluster");
   command->footer(kRunExamples);
   command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
       ->required()
       ->type_name("SCENARIO");
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Run", "[8,8]");
   command->add_option("--json", arguments.json, "Write the report as JSON; - is standard output")
       ->type_name("FILE")
       ->check(why_empty);
@@ -130,13 +142,7 @@ void add_sweep(CLI::App& app, SweepArguments& arguments, int& exit_code) {
       ->type_name("AXIS")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Run", "[8,8]");
   command->add_option("--out", arguments.out, "Folder for the results: new or empty")
       ->required()
       ->type_name("DIR")
@@ -175,13 +181,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments, int& exit_code) {
       ->type_name("T")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
       ->capture_default_str();
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[2,2,1]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Explain these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Explain", "[2,2,1]");
   command->add_flag("--markdown", arguments.markdown, "Print Markdown instead of text");
   command->callback([&] { exit_code = explain_command(arguments); });
 }
@@ -212,10 +212,7 @@ void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   command->add_option("scenario", arguments.scenarios, "Scenario files")
       ->required()
       ->type_name("SCENARIO");
-  command->add_option("--set", arguments.set, "Override a field in each")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
+  add_set(*command, arguments.set, "Override a field in each");
   command->callback([&] { exit_code = check_command(arguments); });
 }
 
