@@ -2,6 +2,7 @@
 // commands.cpp.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/option_errors.h"
+#include "sim/cli/output.h"
 #include "sim/scenario/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
@@ -74,6 +77,15 @@ using shardscope::SweepArguments;
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
+// Options that are whole numbers say what is allowed in our words, before they are converted.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return CLI::Validator(
+      [least, most](const std::string& text) {
+        return shardscope::why_not_whole(text, least, most);
+      },
+      "");
+}
+
 void add_set(CLI::App& command, std::vector<std::string>& set, const std::string& help) {
   command.add_option("--set", set, help)
       ->type_name("FIELD=VALUE")
@@ -123,7 +135,7 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->add_option("--threads", arguments.threads,
                    "Host threads for the ranks' arithmetic; no result depends on it")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command->add_flag("--quiet", arguments.quiet, "Print the summary alone");
   command->callback([&] { exit_code = run_command(arguments); });
@@ -149,7 +161,7 @@ void add_sweep(CLI::App& app, SweepArguments& arguments, int& exit_code) {
       ->check(why_empty);
   command->add_option("--jobs", arguments.jobs, "Simulations at once; default: the cores")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole_number(1, 1024));
   command->add_flag("--resume", arguments.resume, "Go on with the sweep in DIR");
   command->add_option("--shard", arguments.shard, "Run part I of N, to be merged")
       ->type_name("I/N")
@@ -179,7 +191,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments, int& exit_code) {
       ->type_name("SCENARIO");
   command->add_option("--step", arguments.step, "The step; those before it are run silently")
       ->type_name("T")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   add_overrides(*command, arguments.set, arguments.strategy, "Explain", "[2,2,1]");
   command->add_flag("--markdown", arguments.markdown, "Print Markdown instead of text");
@@ -240,6 +252,11 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  return shardscope::report(
+      {shardscope::option_fault(app, error), "Run with --help for more information."});
+}
+
 int run_program(int argc, char** argv) {
   CLI::App app(
       "Shardscope trains a model for real on a simulated cluster and shows what each\n"
@@ -277,7 +294,7 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return error.get_exit_code() == 0 ? app.exit(error) : refuse(app, error);
   }
   return exit_code;
 }

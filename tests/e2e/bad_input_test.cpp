@@ -213,9 +213,6 @@ TEST_F(BadInput, ThatIsNoScenario) {
   fs::create_directory(folder.path("directory"));
   expect_run_refused(folder.path("directory"), {}, {"is a directory"});
   expect_run_refused(folder.path("none"), {}, {folder.path("none"), "No such file"});
-  expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
-  expect_run_refused(folder.write("binary", std::string("\0\1\2\3", 4)), {}, {"not a text file"});
-  expect_run_refused(SHARDSCOPE_PROGRAM, {}, {SHARDSCOPE_PROGRAM ": "});
   expect_run_refused("/dev/null", {}, {"is empty"});
   expect_run_refused("/dev/zero", {}, {"too large"});
   expect_run_refused("", {}, {});
@@ -301,6 +298,36 @@ TEST_F(BadInput, AFullDiskIsAFault) {
     expect_refused(arguments, {"standard output: No space left on device"},
                    {.stdout_path = "/dev/full"});
   }
+}
+
+// ---- Options ----
+
+TEST_F(BadInput, OfAnOptionIsSaidInWordsOfThisProgram) {
+  const auto expect_first_line = [&](const std::vector<std::string>& arguments,
+                                     const std::string& line) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err.substr(0, line.size()), line);
+  };
+  expect_first_line({"run", small, "--json", "a", "--json", "b"},
+                    "--json: is given 2 times, as a and b; once at most\n");
+  expect_first_line({"sweep", small, "--out", "a", "--out", "b", "--out", "c"},
+                    "--out: is given 3 times, as a, b and c; once at most\n");
+  expect_first_line({"run", small, "--threads", "0"},
+                    "--threads: 0 is not allowed; a whole number from 1 to 1024\n");
+  expect_first_line({"sweep", small, "--out", "none", "--jobs", "1.5"},
+                    "--jobs: 1.5 is not allowed; a whole number from 1 to 1024\n");
+  expect_first_line({"explain", small, "--step", "99999999999999999999"},
+                    "--step: 99999999999999999999 is not allowed; a whole number from 1 to "
+                    "1000000\n");
+  expect_first_line({"run", small, "--json"}, "--json: has no value; --json FILE\n");
+  expect_first_line({"run", small, "--set"}, "--set: has no value; --set FIELD=VALUE\n");
+  expect_first_line({"run", small, "--quiet=maybe"}, "--quiet=maybe: takes no value; ");
+  expect_first_line({"run", small, "--thread", "2"},
+                    "run: --thread: no such option; did you mean \"--threads\"? (one of ");
+  expect_first_line({"--quiet", "run", small},
+                    "--quiet: stands before run, whose option it is; behind it\n");
+  expect_first_line({"init", "a", "b"}, "b: is an argument too many\n");
 }
 
 // ---- The host's memory ----
