@@ -2,6 +2,7 @@
 // commands.cpp.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -303,6 +304,7 @@ int run_program(int argc, char** argv) {
 
 // An exception that comes here is a bug of ours: it aborts.
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // A file that grows too large is then a failed write.
   try {
     return run_program(argc, argv);
   } catch (const std::exception& error) {

@@ -300,6 +300,11 @@ TEST_F(BadInput, AFullDiskIsAFault) {
   }
 }
 
+TEST_F(BadInput, AFileThatMayNotGrowIsAFault) {
+  expect_refused({"run", small, "--json", folder.path("report.json")},
+                 {"report.json: cannot be written: File too large"}, {.file_bytes = 4096});
+}
+
 // ---- Options ----
 
 TEST_F(BadInput, OfAnOptionIsSaidInWordsOfThisProgram) {
