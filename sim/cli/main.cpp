@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -253,6 +254,13 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
   return true;
 }
 
+// What --help and --version ask for.
+int print_help(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text;
+  app.exit(error, text, text);
+  return shardscope::print(text.str()) == 0 ? 0 : 1;
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return shardscope::report(
       {shardscope::option_fault(app, error), "Run with --help for more information."});
@@ -295,7 +303,7 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : refuse(app, error);
+    return error.get_exit_code() == 0 ? print_help(app, error) : refuse(app, error);
   }
   return exit_code;
 }

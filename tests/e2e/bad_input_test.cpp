@@ -189,7 +189,8 @@ TEST_F(BadInput, OfAnExplanation) {
   expect_refused({"explain", shipped("explain"), "--strategy", ""}, {"must not be empty"});
   expect_refused({"explain", folder.path("none")}, {folder.path("none"), "No such file"});
   expect_refused({"explain"}, {"scenario"});
-  expect_refused({"explain", shipped("explain")}, {"standard output: No space left on device"},
+  expect_refused({"explain", shipped("explain")},
+                 {"standard output: cannot be written: No space left on device"},
                  {.stdout_path = "/dev/full"});
 }
 
@@ -213,8 +214,14 @@ TEST_F(BadInput, ThatIsNoScenario) {
   fs::create_directory(folder.path("directory"));
   expect_run_refused(folder.path("directory"), {}, {"is a directory"});
   expect_run_refused(folder.path("none"), {}, {folder.path("none"), "No such file"});
-  expect_run_refused("/dev/null", {}, {"is empty"});
-  expect_run_refused("/dev/zero", {}, {"too large"});
+  expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
+  expect_run_refused(folder.write("binary", std::string("\0\1\2\3", 4)), {}, {"not a text file"});
+  expect_run_refused(SHARDSCOPE_PROGRAM, {}, {SHARDSCOPE_PROGRAM ": "});
+  expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
+  expect_run_refused(folder.write("large", std::string((1 << 20) + 1, ' ')), {}, {"too large"});
+  for (const std::string device : {"/dev/null", "/dev/zero"}) {
+    expect_run_refused(device, {}, {device + ": is no regular file; a text file"});
+  }
   expect_run_refused("", {}, {});
   for (const char* braces : {"a { ", "{", "model { ", "a: [", "[a.b] { "}) {
     std::string deep;
@@ -295,14 +302,30 @@ TEST_F(BadInput, AFullDiskIsAFault) {
         std::vector<std::string>{"run", small, "--html", "-"}, std::vector<std::string>{"schema"},
         std::vector<std::string>{"check", small},
         std::vector<std::string>{"memory", "--parameters", "1", "--world-size", "1"}}) {
-    expect_refused(arguments, {"standard output: No space left on device"},
+    expect_refused(arguments, {"standard output: cannot be written: No space left on device"},
                    {.stdout_path = "/dev/full"});
+  }
+}
+
+TEST_F(BadInput, HelpOnAFullDiskFails) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, std::vector<std::string>{"run", "--help"},
+        std::vector<std::string>{"--version"}}) {
+    const Outcome outcome = run_program(arguments, {.stdout_path = "/dev/full"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, "standard output: cannot be written: No space left on device\n");
   }
 }
 
 TEST_F(BadInput, AFileThatMayNotGrowIsAFault) {
   expect_refused({"run", small, "--json", folder.path("report.json")},
                  {"report.json: cannot be written: File too large"}, {.file_bytes = 4096});
+}
+
+TEST_F(BadInput, APipeIsNotWaitedFor) {
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused({"check", pipe}, {pipe + ": is no regular file; a text file"});
 }
 
 // ---- Options ----
