@@ -2,13 +2,19 @@
 // commands.cpp.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/cli/commands.h"
+#include "sim/cli/option_errors.h"
+#include "sim/cli/output.h"
 #include "sim/scenario/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
@@ -73,19 +79,39 @@ using shardscope::SweepArguments;
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
+// Options that are whole numbers say what is allowed in our words, before they are converted.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return CLI::Validator(
+      [least, most](const std::string& text) {
+        return shardscope::why_not_whole(text, least, most);
+      },
+      "");
+}
+
+void add_set(CLI::App& command, std::vector<std::string>& set, const std::string& help) {
+  command.add_option("--set", set, help)
+      ->type_name("FIELD=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+// What replaces fields of the scenario. `verb` is what the command does with strategies.
+void add_overrides(CLI::App& command, std::vector<std::string>& set,
+                   std::optional<std::string>& strategy, const std::string& verb,
+                   const std::string& layers) {
+  add_set(command, set, "Override a field, e.g. model.layers=" + layers);
+  command.add_option("--strategy", strategy, verb + " these instead of the scenario's")
+      ->type_name("A,B")
+      ->check(why_empty);
+}
+
 void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Train a scenario on its simulated cluster");
   command->footer(kRunExamples);
   command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
       ->required()
       ->type_name("SCENARIO");
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Run", "[8,8]");
   command->add_option("--json", arguments.json, "Write the report as JSON; - is standard output")
       ->type_name("FILE")
       ->check(why_empty);
@@ -111,7 +137,7 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->add_option("--threads", arguments.threads,
                    "Host threads for the ranks' arithmetic; no result depends on it")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command->add_flag("--quiet", arguments.quiet, "Print the summary alone");
   command->callback([&] { exit_code = run_command(arguments); });
@@ -130,20 +156,14 @@ void add_sweep(CLI::App& app, SweepArguments& arguments, int& exit_code) {
       ->type_name("AXIS")
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[8,8]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Run these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Run", "[8,8]");
   command->add_option("--out", arguments.out, "Folder for the results: new or empty")
       ->required()
       ->type_name("DIR")
       ->check(why_empty);
   command->add_option("--jobs", arguments.jobs, "Simulations at once; default: the cores")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(whole_number(1, 1024));
   command->add_flag("--resume", arguments.resume, "Go on with the sweep in DIR");
   command->add_option("--shard", arguments.shard, "Run part I of N, to be merged")
       ->type_name("I/N")
@@ -173,15 +193,9 @@ void add_explain(CLI::App& app, ExplainArguments& arguments, int& exit_code) {
       ->type_name("SCENARIO");
   command->add_option("--step", arguments.step, "The step; those before it are run silently")
       ->type_name("T")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--set", arguments.set, "Override a field, e.g. model.layers=[2,2,1]")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
-  command->add_option("--strategy", arguments.strategy, "Explain these instead of the scenario's")
-      ->type_name("A,B")
-      ->check(why_empty);
+  add_overrides(*command, arguments.set, arguments.strategy, "Explain", "[2,2,1]");
   command->add_flag("--markdown", arguments.markdown, "Print Markdown instead of text");
   command->callback([&] { exit_code = explain_command(arguments); });
 }
@@ -212,10 +226,7 @@ void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   command->add_option("scenario", arguments.scenarios, "Scenario files")
       ->required()
       ->type_name("SCENARIO");
-  command->add_option("--set", arguments.set, "Override a field in each")
-      ->type_name("FIELD=VALUE")
-      ->allow_extra_args(false)
-      ->take_all();
+  add_set(*command, arguments.set, "Override a field in each");
   command->callback([&] { exit_code = check_command(arguments); });
 }
 
@@ -241,6 +252,18 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
                                          .nearest = nearest})
                    .c_str());
   return true;
+}
+
+// What --help and --version ask for.
+int print_help(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text;
+  app.exit(error, text, text);
+  return shardscope::print(text.str()) == 0 ? 0 : 1;
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  return shardscope::report(
+      {shardscope::option_fault(app, error), "Run with --help for more information."});
 }
 
 int run_program(int argc, char** argv) {
@@ -280,7 +303,7 @@ int run_program(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return error.get_exit_code() == 0 ? print_help(app, error) : refuse(app, error);
   }
   return exit_code;
 }
@@ -289,6 +312,7 @@ int run_program(int argc, char** argv) {
 
 // An exception that comes here is a bug of ours: it aborts.
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // A file that grows too large is then a failed write.
   try {
     return run_program(argc, argv);
   } catch (const std::exception& error) {

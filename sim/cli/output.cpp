@@ -26,7 +26,7 @@ int report(const Messages& messages) {
 int print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
-    return report({std::string("standard output: ") + std::strerror(errno)});
+    return report({std::string("standard output: cannot be written: ") + std::strerror(errno)});
   }
   return 0;
 }

@@ -139,9 +139,12 @@ int sweep_command(const SweepArguments& arguments) {
   if (source.has_value()) {
     sweep = read_plan(arguments, *source, messages);
   }
-  check_folder(arguments.out, arguments.resume ? Existing::resumed : Existing::refused, messages);
+  check_folder(arguments.out, arguments.resume ? Use::resume : Use::sweep, messages);
   if (messages.empty()) {
     stored = read_stored(arguments.out, *sweep, messages);
+  }
+  if (messages.empty() && arguments.resume && is_empty_or_absent(arguments.out)) {
+    report({"nothing to resume in " + arguments.out + ": the sweep starts anew"});
   }
   if (messages.empty() && stored.lines.empty()) {
     make_folder(arguments.out, *sweep, messages);
@@ -152,7 +155,7 @@ int sweep_command(const SweepArguments& arguments) {
 int merge_command(const MergeArguments& arguments) {
   Messages messages;
   const std::optional<Shards> shards = read_shards(arguments.folders, messages);
-  check_folder(arguments.out, Existing::refused, messages);
+  check_folder(arguments.out, Use::merge, messages);
   if (!messages.empty() || !make_folder(arguments.out, shards->whole, messages)) {
     return report(messages);
   }

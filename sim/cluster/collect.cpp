@@ -147,21 +147,32 @@ void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) 
   }
 }
 
-void set_limits(const Platform& platform, const Rank& rank, Limits& message) {
-  const ComputeLimits& compute = rank.device().limits();
+// Bytes are those of the rank that receives most, and latency is all that they do not explain of
+// the time that collectives are in flight on the last rank: where chunks are empty a rank may
+// receive nothing and yet wait for a chain of messages between the others.
+void set_limits(const Platform& platform, const Ranks& ranks, const Rank& last, Limits& message) {
+  const ComputeLimits& compute = last.device().limits();
   message.set_flops_s(compute.flops_s);
   message.set_memory_bandwidth_s(compute.memory_s);
   message.set_launch_overhead_s(compute.launch_s);
-  double bytes = 0;
-  double messages = 0;
+  double most_bytes = 0;
+  for (const auto& rank : ranks) {
+    double bytes = 0;
+    for (const RankStepRecord& step : rank->steps()) {
+      bytes += static_cast<double>(step.wire.received_bytes);
+    }
+    most_bytes = std::max(most_bytes, bytes);
+  }
+  double busy_s = 0;
   double wall_s = 0;
-  for (const RankStepRecord& step : rank.steps()) {
-    bytes += static_cast<double>(step.wire.received_bytes);
-    messages += static_cast<double>(step.wire.received_messages);
+  for (const RankStepRecord& step : last.steps()) {
+    busy_s += step.time.busy_communication_s;
     wall_s += step.time.wall_s();
   }
-  message.set_wire_bandwidth_s(bytes / platform.bandwidth_bytes_per_s);
-  message.set_wire_latency_s(messages * platform.path_latency_s);
+  const double bandwidth_s = most_bytes / platform.bandwidth_bytes_per_s;
+  const bool has_latency = platform.path_latency_s > 0;
+  message.set_wire_bandwidth_s(bandwidth_s);
+  message.set_wire_latency_s(has_latency ? std::max(0.0, busy_s - bandwidth_s) : 0);
   message.set_wall_s(wall_s);
 }
 
@@ -191,7 +202,8 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
     add_rank(scenario, strategy, *rank, result);
   }
   add_recordings(ranks, result);
-  set_limits(platform, last_rank(ranks, scenario.training.steps - 1), *result.mutable_limits());
+  set_limits(platform, ranks, last_rank(ranks, scenario.training.steps - 1),
+             *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;
     for_each_weights(ranks, [&](Tensor weights) {

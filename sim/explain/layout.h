@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace shardscope {
 
 class Layout {
  public:
-  using Values = std::vector<std::optional<float>>;
+  using Values = ElementValues;
 
   Layout(const Strategy& strategy, const ModelSpec& model, int world_size);
 

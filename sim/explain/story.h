@@ -30,15 +30,24 @@ struct Hop {
 /// rank's own chunks.
 enum class Holder { one, all, own };
 
+/// One for each column of a story, as far as there is one.
+using ElementValues = std::vector<std::optional<float>>;
+
+/// Whether the values are the same bit by bit: a NaN equals itself then, and 0 is not -0.
+bool has_same_bits(const ElementValues& a, const ElementValues& b);
+
 /// Elements that ranks hold, or that one sends in a hop.
 struct ElementRow {
   char state = 'p';  ///< p parameters, g gradients, w master weights, m and v moments.
   Holder holder = Holder::one;
   int rank = 0;  ///< If it is one.
   std::optional<Hop> hop;
-  std::vector<std::optional<float>> values;  ///< One for each column of the story.
+  ElementValues values;
 
-  friend bool operator==(const ElementRow&, const ElementRow&) = default;
+  friend bool operator==(const ElementRow& a, const ElementRow& b) {
+    return a.state == b.state && a.holder == b.holder && a.rank == b.rank && a.hop == b.hop &&
+           has_same_bits(a.values, b.values);
+  }
 };
 
 struct ElementTable {

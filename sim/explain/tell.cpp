@@ -110,7 +110,7 @@ void Teller::add_rows(ElementTable& table, char state,
                     .rank = rank,
                     .hop = std::nullopt,
                     .values = values(rank)});
-    equal = equal && rows.back().values == rows.front().values;
+    equal = equal && has_same_bits(rows.back().values, rows.front().values);
   }
   if (equal) {
     rows.resize(1);

@@ -21,11 +21,14 @@ std::string resolve(const std::string& path) {
   return failure ? path : resolved.string();
 }
 
+constexpr std::string_view kTemporaryPrefix = ".shardscope-";
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
 /// A short name, so that a target's name may be as long as the file system allows.
 std::string temporary_beside(const std::string& target) {
   static std::atomic<unsigned> count{0};
-  const std::string name =
-      ".shardscope-" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".tmp";
+  const std::string name = std::string(kTemporaryPrefix) + std::to_string(::getpid()) + "-" +
+                           std::to_string(count++) + std::string(kTemporarySuffix);
   return (std::filesystem::path(target).parent_path() / name).string();
 }
 
@@ -127,6 +130,10 @@ std::optional<std::string> write_file(const std::string& path, std::string_view 
   AtomicFile file(path);
   file.write(content);
   return file.commit();
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.starts_with(kTemporaryPrefix) && name.ends_with(kTemporarySuffix);
 }
 
 std::optional<std::string> why_not_writable(const std::string& path) {

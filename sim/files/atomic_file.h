@@ -49,6 +49,9 @@ class AtomicFile {
 /// Writes `content` as a whole. The error, or nothing.
 std::optional<std::string> write_file(const std::string& path, std::string_view content);
 
+/// Whether a file of that name, without folders, is one that has not taken its target's place yet.
+bool is_temporary_name(std::string_view name);
+
 /// Why no file can be written at `path`, or nothing if one can be: meant for before a long run.
 /// Leaves nothing behind.
 std::optional<std::string> why_not_writable(const std::string& path);

@@ -5,15 +5,13 @@
 #include <cstddef>
 
 #include "sim/report/format.h"
+#include "sim/report/ties.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
-
-/// Strategies within this share of the best are named with it.
-constexpr double kTie = 1e-6;
 
 /// A completed run, by one figure that is to be small.
 struct Contender {
@@ -27,7 +25,7 @@ std::vector<Contender> best_of(const std::vector<Contender>& contenders) {
                        [](const auto& a, const auto& b) { return a.figure < b.figure; });
   std::vector<Contender> winners;
   for (const Contender& contender : contenders) {
-    if (contender.figure <= best->figure * (1 + kTie)) {
+    if (is_as_good(contender.figure, best->figure)) {
       winners.push_back(contender);
     }
   }
@@ -57,11 +55,24 @@ std::string advantage(const std::vector<Contender>& contenders, double best,
          format(worst->figure, 3) + ")";
 }
 
+/// "ZERO1 is fastest", "ZERO1 is fastest, as fast as ZERO2", or, if that is all, "ZERO1 is as fast
+/// as ZERO2".
+std::string fastest_words(const std::vector<Contender>& times,
+                          const std::vector<Contender>& winners) {
+  const std::string& first = winners.front().strategy;
+  const std::string others = names_of({winners.begin() + 1, winners.end()});
+  if (others.empty()) {
+    return first + " is fastest with ";
+  }
+  return first + (winners.size() == times.size() ? " is" : " is fastest,") + " as fast as " +
+         others + ", with ";
+}
+
 std::string fastest_sentence(const std::vector<Contender>& times) {
   const std::vector<Contender> winners = best_of(times);
   const double best = winners.front().figure;
-  return names_of(winners) + (winners.size() == 1 ? " is fastest with " : " are fastest with ") +
-         format_seconds(best) + " a step" + advantage(times, best, format_seconds) + ".";
+  return fastest_words(times, winners) + format_seconds(best) + " a step" +
+         advantage(times, best, format_seconds) + ".";
 }
 
 std::string smallest_sentence(const std::vector<Contender>& peaks) {

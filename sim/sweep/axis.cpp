@@ -168,6 +168,11 @@ class AxisReader {
       }
       return faults_.size() == before;
     }
+    const bool only_points_missing = text_.from && text_.to && !text_.points;
+    if (only_points_missing) {
+      refuse(text_.place, "the number of points of the range is missing", points_example());
+      return false;
+    }
     for (const auto& [given, name] : needed) {
       if (!given->has_value()) {
         refuse(text_.place, std::string(name) + " missing",
@@ -179,6 +184,14 @@ class AxisReader {
              "values, separated by commas");
     }
     return faults_.size() == before;
+  }
+
+  // In the words of the place where the axis was given.
+  std::string points_example() const {
+    const bool is_argument = text_.place.starts_with("--axis ");
+    return is_argument ? "for example " + shown(text_.field->text) + "=" + shown(text_.from->text) +
+                             ".." + shown(text_.to->text) + ":5"
+                       : "for example points: 5";
   }
 
   void read_list() {

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
+#include "sim/report/ties.h"
+
 namespace shardscope {
 namespace {
 
-constexpr double kNothing = 1e-9;
-
 int sign_of(const Sample& sample) {
-  if (std::abs(sample.value) <= kNothing * sample.size) {
+  if (std::abs(sample.value) <= kTie * sample.size) {
     return 0;
   }
   return sample.value > 0 ? 1 : -1;

@@ -12,7 +12,7 @@ namespace shardscope {
 struct Sample {
   double x = 0;
   double value = 0;
-  double size = 0;  ///< Of what the value is a difference of: beside it 1e-9 counts as nothing.
+  double size = 0;  ///< Of what the value is a difference of: a tie with it is no sign.
   bool known = false;
 };
 

@@ -1,6 +1,7 @@
 #include "sim/sweep/csv.h"
 
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 #include "sim/sweep/range.h"
@@ -58,15 +59,16 @@ void write_csv_row(const Sweep& sweep, std::size_t task, const Row& row, AtomicF
   const std::vector<std::size_t> indices = sweep.coordinates(point);
   std::vector<std::string> fields = {std::to_string(point)};
   for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
-    const AxisValue& value = sweep.axes[a].values[indices[a]];
-    fields.push_back(value.text);
-    if (sweep.axes[a].field.kind == FieldKind::quantity) {
+    const Axis& axis = sweep.axes[a];
+    const AxisValue& value = axis.values[indices[a]];
+    fields.push_back(axis.field.kind == FieldKind::text ? safe_text(value.text) : value.text);
+    if (axis.field.kind == FieldKind::quantity) {
       fields.push_back(number(value.number));
     }
   }
   fields.push_back(sweep.strategies[task % sweep.strategies.size()]);
   fields.emplace_back(name(row.outcome));
-  fields.push_back(row.reason);
+  fields.push_back(safe_text(row.reason));
   const bool completed = row.outcome == Outcome::completed;
   for (const double seconds : {row.wall_s, row.forward_s, row.backward_s, row.optimizer_s,
                                row.exposed_communication_s, row.busy_communication_s}) {
@@ -78,6 +80,12 @@ void write_csv_row(const Sweep& sweep, std::size_t task, const Row& row, AtomicF
   fields.push_back(row.limiting_factor);
   fields.push_back(row.loss.has_value() ? number(*row.loss) : "");
   write_line(fields, file);
+}
+
+std::string safe_text(const std::string& text) {
+  const bool is_formula =
+      !text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos;
+  return (is_formula ? "'" : "") + text;
 }
 
 std::string csv_field(const std::string& text) {

@@ -18,8 +18,11 @@ void write_csv_header(const Sweep& sweep, AtomicFile& file);
 /// number. What a row does not have is empty.
 void write_csv_row(const Sweep& sweep, std::size_t task, const Row& row, AtomicFile& file);
 
-/// A field, in quotes if it needs them. What a spreadsheet would take for a formula is left as it
-/// is.
+/// A text that spreadsheets take for no formula: an apostrophe before one that begins with =, +, -
+/// or @. Not for numbers, whose sign that would be.
+std::string safe_text(const std::string& text);
+
+/// A field, in quotes if it needs them.
 std::string csv_field(const std::string& text);
 
 }  // namespace shardscope

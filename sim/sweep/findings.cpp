@@ -4,14 +4,12 @@
 #include <limits>
 
 #include "sim/report/format.h"
+#include "sim/report/ties.h"
 #include "sim/sweep/crossings.h"
 #include "sim/sweep/memory_findings.h"
 
 namespace shardscope {
 namespace {
-
-// Strategies within this share of the best are as fast.
-constexpr double kTie = 1e-9;
 
 // Looks for crossings on one line of the grid.
 class LineFindings {
@@ -93,7 +91,7 @@ class LineFindings {
   }
 
   bool leads(std::size_t point, std::size_t strategy) const {
-    return grid_.row(point, strategy).wall_s <= fastest(point) * (1 + kTie);
+    return is_as_good(grid_.row(point, strategy).wall_s, fastest(point));
   }
 
   // `rising`: the first strategy becomes slower than the second.
@@ -199,6 +197,18 @@ std::vector<Finding> find_all(const Grid& grid) {
   return found;
 }
 
+bool holds_from_the_first(const Sweep& sweep, const Finding& finding) {
+  const std::vector<AxisValue>& values = sweep.axes[*finding.axis].values;
+  return finding.low == finding.high &&
+         std::all_of(values.begin(), values.end(), [&](const AxisValue& value) {
+           return value.number >= values[finding.low].number;
+         });
+}
+
+std::string any_value_words(const Axis& axis, const Finding& finding) {
+  return "at any value from " + axis.values[finding.low].text + " up (already at the first)";
+}
+
 std::string sentence(const Sweep& sweep, const Finding& finding) {
   const std::string names = strategy_words(sweep, finding.strategies);
   const std::string fixed = fixed_words(sweep, finding);
@@ -219,11 +229,15 @@ std::string sentence(const Sweep& sweep, const Finding& finding) {
     case FindingKind::overtakes:
       return sweep.strategies[finding.strategies[0]] + " overtakes " +
              sweep.strategies[finding.strategies[1]] + " at " + at + between + fixed +
-             (finding.leads ? ", and is the fastest from there on." : ".");
+             (finding.leads ? ", and none is faster from there on." : ".");
     case FindingKind::communication_exceeds_compute:
       return "Exposed communication of " + names + " exceeds its compute " +
              (finding.above ? "above " : "below ") + at + between + fixed + ".";
     default:
+      if (holds_from_the_first(sweep, finding)) {
+        return "Doubling " + axis.field.path + " shortens a step of " + names + " by less than " +
+               format_percent(kWorthwhile) + " " + any_value_words(axis, finding) + fixed + ".";
+      }
       return "From " + at + between + " on, doubling it shortens a step of " + names +
              " by less than " + format_percent(kWorthwhile) + fixed + ".";
   }

@@ -42,12 +42,18 @@ struct Finding {
   std::vector<std::optional<std::size_t>> fixed;
 
   bool above = false;  ///< Of communication_exceeds_compute: above `at`, else below it.
-  bool leads = false;  ///< Of overtakes: the first strategy becomes the fastest of all.
+  bool leads = false;  ///< Of overtakes: no strategy is faster than the first any more.
 };
 
 /// All findings, the most important kinds first. Only numeric axes have crossings, saturation only
 /// rates and speeds, of which more is better.
 std::vector<Finding> find_all(const Grid& grid);
+
+/// Of saturates: whether it is so at every value of its axis.
+bool holds_from_the_first(const Sweep& sweep, const Finding& finding);
+
+/// "at any value from 1Gbps up (already at the first)", of such a finding.
+std::string any_value_words(const Axis& axis, const Finding& finding);
 
 /// A sentence.
 std::string sentence(const Sweep& sweep, const Finding& finding);

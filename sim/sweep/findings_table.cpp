@@ -27,6 +27,9 @@ class FindingsTable {
       rows_.push_back(row);
     }
     cells_[row][column_of(finding)].push_back(&finding);
+    if (is_anywhere(finding)) {
+      note_ = "any: " + printable(any_value_words(sweep_.axes[axis_], finding)) + ".";
+    }
   }
 
   Table table() const {
@@ -53,6 +56,8 @@ class FindingsTable {
     }
     return table;
   }
+
+  const std::string& note() const { return note_; }
 
   std::size_t left_out() const { return rows_.size() - std::min(rows_.size(), kMostRows); }
 
@@ -110,35 +115,41 @@ class FindingsTable {
     return title;
   }
 
-  std::string place(double at) const { return printable(axis_number_text(sweep_.axes[axis_], at)); }
+  std::string place(const Finding& finding) const {
+    return is_anywhere(finding) ? "any"
+                                : printable(axis_number_text(sweep_.axes[axis_], finding.at));
+  }
+
+  bool is_anywhere(const Finding& finding) const {
+    return finding.kind == FindingKind::saturates && holds_from_the_first(sweep_, finding);
+  }
 
   std::string places(const std::vector<const Finding*>& findings) const {
     std::string text;
     for (const Finding* finding : findings) {
-      text += (text.empty() ? "" : ", ") + place(finding->at);
+      text += (text.empty() ? "" : ", ") + place(*finding);
     }
     return text;
   }
 
   std::string spread(const Cells& cells) const {
-    double least = cells.begin()->second.front()->at;
-    double largest = least;
-    std::size_t count = 0;
+    const Finding* least = cells.begin()->second.front();
+    const Finding* largest = least;
     for (const auto& [column, findings] : cells) {
       for (const Finding* finding : findings) {
-        least = std::min(least, finding->at);
-        largest = std::max(largest, finding->at);
+        least = finding->at < least->at ? finding : least;
+        largest = finding->at > largest->at ? finding : largest;
       }
-      ++count;
     }
-    return place(least) + (least == largest ? "" : " to " + place(largest)) + ", in " +
-           format_count(count) + " of " + format_count(combinations());
+    return place(*least) + (least->at == largest->at ? "" : " to " + place(*largest)) + ", in " +
+           format_count(cells.size()) + " of " + format_count(combinations());
   }
 
   const Sweep& sweep_;
   std::size_t axis_;
   std::vector<std::string> rows_;  // In the order in which they were found.
   std::map<std::string, Cells> cells_;
+  std::string note_;
 };
 
 }  // namespace
@@ -151,7 +162,7 @@ TableOfFindings findings_table(const Sweep& sweep, const std::vector<Finding>& f
       table.add(finding);
     }
   }
-  return {table.table(), table.left_out()};
+  return {table.table(), table.left_out(), table.note()};
 }
 
 }  // namespace shardscope

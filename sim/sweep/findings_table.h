@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "sim/report/table.h"
@@ -13,10 +14,12 @@ namespace shardscope {
 struct TableOfFindings {
   Table table;
   std::size_t left_out = 0;  ///< Rows that would have made it too long.
+  std::string note;          ///< What a word in it means; empty if it needs none.
 };
 
 /// If the combinations are many, one column says from where to where the places lie. Of overtakes
-/// an asterisk marks those that lead, which come first. Empty if there are none.
+/// an asterisk marks those that lead, which come first. What saturates at every value has "any" as
+/// its place. Empty if there are none.
 TableOfFindings findings_table(const Sweep& sweep, const std::vector<Finding>& findings,
                                std::size_t axis, FindingKind kind);
 

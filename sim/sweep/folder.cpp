@@ -11,6 +11,7 @@
 #include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
 #include "sim/html/html_report.h"
+#include "sim/report/format.h"
 #include "sim/sweep/csv.h"
 #include "sim/sweep/data.h"
 #include "sim/sweep/findings.h"
@@ -27,13 +28,6 @@ std::string in(const std::string& folder, const char* name) {
   return (fs::path(folder) / name).string();
 }
 
-bool is_empty_or_absent(const std::string& folder) {
-  std::error_code error;
-  const fs::file_status status = fs::status(folder, error);
-  return status.type() == fs::file_type::not_found ||
-         (fs::is_directory(status) && fs::is_empty(folder, error));
-}
-
 std::optional<std::string> read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
@@ -42,13 +36,29 @@ std::optional<std::string> read_whole(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-std::string first_entry(const std::string& folder) {
+std::vector<std::string> entries_of(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     names.push_back(entry.path().filename().string());
   }
-  return names.empty() ? "" : *std::min_element(names.begin(), names.end());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Why a folder that is not empty is no sweep's.
+std::string why_no_sweep(const std::string& folder) {
+  const std::vector<std::string> names = entries_of(folder);
+  std::error_code ignored;
+  if (std::all_of(names.begin(), names.end(), is_temporary_name)) {
+    return "another sweep is just starting there; if none is, " + listed(names) +
+           " was left by one that was killed and may be deleted";
+  }
+  if (fs::exists(points_path(folder), ignored)) {
+    return "its sweep.json is missing, which says to which sweep its points.jsonl belongs; bring "
+           "it back, or take another folder";
+  }
+  return "holds other files (" + names.front() + ") and no sweep.json; a new or an empty folder";
 }
 
 bool write_text(const std::string& path, const std::string& text,
@@ -81,19 +91,24 @@ bool write_csv(const std::string& path, const Sweep& sweep, const std::vector<Ro
 std::string identity_path(const std::string& folder) { return in(folder, "sweep.json"); }
 std::string points_path(const std::string& folder) { return in(folder, "points.jsonl"); }
 
-void check_folder(const std::string& folder, Existing existing,
-                  std::vector<std::string>& problems) {
+bool is_empty_or_absent(const std::string& folder) {
+  std::error_code error;
+  const fs::file_status status = fs::status(folder, error);
+  return status.type() == fs::file_type::not_found ||
+         (fs::is_directory(status) && fs::is_empty(folder, error));
+}
+
+void check_folder(const std::string& folder, Use use, std::vector<std::string>& problems) {
   std::error_code ignored;
   if (const auto reason = why_no_folder(folder)) {
     problems.push_back("--out " + *reason);
   } else if (is_empty_or_absent(folder)) {
     return;
   } else if (!fs::exists(identity_path(folder), ignored)) {
-    problems.push_back("--out " + folder + ": holds other files (" + first_entry(folder) +
-                       "); a new or an empty folder");
-  } else if (existing == Existing::refused) {
-    problems.push_back("--out " + folder +
-                       ": holds a sweep already; another folder, or --resume to go on with it");
+    problems.push_back("--out " + folder + ": " + why_no_sweep(folder));
+  } else if (use != Use::resume) {
+    problems.push_back("--out " + folder + ": holds a sweep already; another folder" +
+                       (use == Use::sweep ? ", or --resume to go on with it" : ""));
   }
 }
 

@@ -14,11 +14,15 @@ namespace shardscope {
 std::string identity_path(const std::string& folder);
 std::string points_path(const std::string& folder);
 
-enum class Existing { refused, resumed };
+/// What is to be written to a folder: a sweep, the rest of one that is there, or joined shards.
+enum class Use { sweep, resume, merge };
 
 /// Whether results can go to the folder: to one that does not exist, an empty one, or one that
-/// holds a sweep, if `existing` says so. Else why not is appended to `problems`. Writes nothing.
-void check_folder(const std::string& folder, Existing existing, std::vector<std::string>& problems);
+/// holds a sweep, to resume it. Else why not is appended to `problems`. Writes nothing.
+void check_folder(const std::string& folder, Use use, std::vector<std::string>& problems);
+
+/// Whether there is nothing at all in the folder, or no folder.
+bool is_empty_or_absent(const std::string& folder);
 
 /// What the folder holds of the sweep; nothing, if it does not exist or is empty. That it holds
 /// another sweep, or lines that cannot be read, is appended to `problems`.

@@ -2,6 +2,7 @@
 
 #include <json/json.h>
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 
@@ -27,6 +28,14 @@ std::vector<std::string> value_texts(const Axis& axis) {
     texts.push_back(value.text);
   }
   return texts;
+}
+
+Json::Value texts_by_name(const std::map<std::string, std::string>& texts) {
+  Json::Value object(Json::objectValue);
+  for (const auto& [name, text] : texts) {
+    object[name] = text;
+  }
+  return object;
 }
 
 Json::Value content_of(const Sweep& sweep) {
@@ -78,6 +87,18 @@ std::vector<std::string> texts_member(const Json::Value& object, const char* key
   return texts;
 }
 
+std::map<std::string, std::string> texts_by_name_member(const Json::Value& object,
+                                                        const char* key) {
+  if (!object[key].isObject()) {
+    throw Malformed(std::string("has no texts by name \"") + key + "\"");
+  }
+  std::map<std::string, std::string> texts;
+  for (const std::string& name : object[key].getMemberNames()) {
+    texts[name] = text_member(object[key], name.c_str());
+  }
+  return texts;
+}
+
 Axis read_axis(const Json::Value& value) {
   const std::string path = text_member(value, "field");
   const std::string scale_name = text_member(value, "scale");
@@ -112,6 +133,7 @@ Sweep read_sweep(const Json::Value& value) {
   sweep.arithmetic = text_member(value, "arithmetic");
   sweep.strategies = texts_member(value, "strategies");
   sweep.shard = read_shard(value);
+  sweep.set = texts_by_name_member(value, "set");
   if (!value["axes"].isArray()) {
     throw Malformed("has no axes");
   }
@@ -135,6 +157,25 @@ std::string axis_words(const Axis& axis) {
          " from " + axis.values.front().text + " to " + axis.values.back().text;
 }
 
+std::string set_words(const Sweep& sweep, const std::string& field) {
+  const auto found = sweep.set.find(field);
+  return found == sweep.set.end() ? "not set" : found->second;
+}
+
+std::vector<std::string> set_differences(const Sweep& there, const Sweep& here) {
+  std::map<std::string, std::string> fields = there.set;
+  fields.insert(here.set.begin(), here.set.end());
+  std::vector<std::string> found;
+  for (const auto& [field, value] : fields) {
+    const std::string text_there = set_words(there, field);
+    const std::string text_here = set_words(here, field);
+    if (text_there != text_here) {
+      found.push_back(field + ": " + text_there + " there, " + text_here + " here");
+    }
+  }
+  return found;
+}
+
 std::string axes_words(const std::vector<Axis>& axes) {
   std::vector<std::string> words;
   words.reserve(axes.size());
@@ -150,6 +191,7 @@ std::string identity_text(const Sweep& sweep) {
   Json::Value value = content_of(sweep);
   value["digest"] = sweep_digest(sweep);
   value["points"] = Json::UInt64{sweep.point_count()};
+  value["set"] = texts_by_name(sweep.set);
   value["shard"] = Json::UInt64{sweep.shard.index};
   value["shards"] = Json::UInt64{sweep.shard.count};
   return text_of(value, "  ") + "\n";
@@ -194,7 +236,13 @@ std::vector<std::string> differences(const Sweep& there, const Sweep& here) {
   compare("strategies", listed(there.strategies), listed(here.strategies));
   compare("axes", axes_words(there.axes), axes_words(here.axes));
   compare("arithmetic", there.arithmetic, here.arithmetic);
-  compare("scenario's digest", there.scenario_digest, here.scenario_digest);
+  if (there.scenario_digest != here.scenario_digest) {
+    const std::vector<std::string> fields = set_differences(there, here);
+    found.insert(found.end(), fields.begin(), fields.end());
+    if (fields.empty()) {
+      compare("content of the scenario, digest", there.scenario_digest, here.scenario_digest);
+    }
+  }
   if (found.empty() && sweep_digest(there) != sweep_digest(here)) {
     found.emplace_back("axes: the same ends, other values between them");
   }

@@ -19,7 +19,8 @@ std::optional<Sweep> parse_identity(const std::string& text, std::string& proble
 std::string sweep_digest(const Sweep& sweep);
 
 /// In what two sweeps differ, shards left aside, in words such as "strategies: DDP there, ZERO1
-/// here". Empty if they are the same.
+/// here"; where their scenarios do, the fields that --set gave differently, if there are any. Empty
+/// if they are the same.
 std::vector<std::string> differences(const Sweep& there, const Sweep& here);
 
 }  // namespace shardscope

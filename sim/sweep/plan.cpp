@@ -1,6 +1,7 @@
 #include "sim/sweep/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -204,6 +205,17 @@ std::optional<Scenario> find_good_point(const PointSource& source, const Sweep& 
   return std::nullopt;
 }
 
+std::map<std::string, std::string> set_fields(const std::vector<Override>& overrides) {
+  std::map<std::string, std::string> fields;
+  for (const Override& set : overrides) {
+    const std::string path = set_path(set);
+    if (path != "strategies") {  // Those that run are part of the sweep.
+      fields[path] = set.assignment.substr(std::min(path.size() + 1, set.assignment.size()));
+    }
+  }
+  return fields;
+}
+
 std::string arithmetic_of(const Sweep& sweep, const Scenario& scenario) {
   for (const Axis& axis : sweep.axes) {
     if (axis.field.path == "training.arithmetic" && axis.values.size() > 1) {
@@ -265,6 +277,7 @@ std::optional<Sweep> plan_sweep(const PointSource& source,
   sweep.name = good->name;
   sweep.scenario_digest = good->digest;
   sweep.arithmetic = arithmetic_of(sweep, *good);
+  sweep.set = set_fields(source.overrides);
   for (const Strategy& strategy : good->strategies) {
     sweep.strategies.emplace_back(strategy.name);
   }

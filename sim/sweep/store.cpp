@@ -96,7 +96,8 @@ StoredLines read_store(const std::string& path, const Sweep& sweep,
       earlier = static_cast<std::uint32_t>(number);
     }
     if (!problem.empty() && ++found <= kMostProblems) {
-      problems.push_back(path + ":" + std::to_string(number) + ": " + problem);
+      problems.push_back(path + ":" + std::to_string(number) + ": " + problem +
+                         "; without this line, sweep --resume computes its row anew");
     }
     if (problem.empty()) {
       stored.lines.push_back({read->task, stored.whole_bytes, line.size()});

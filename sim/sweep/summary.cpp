@@ -7,6 +7,7 @@
 #include "sim/report/format.h"
 #include "sim/report/page.h"
 #include "sim/report/table.h"
+#include "sim/report/ties.h"
 #include "sim/sweep/findings_table.h"
 #include "sim/text/printable.h"
 
@@ -14,14 +15,21 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
+constexpr std::size_t kMostExamples = 3;  // Of a reason.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostValues = 6;
 
-// Strategies within this share of the best are as fast.
-constexpr double kTie = 1e-9;
-
 std::string counted(std::size_t count, const std::string& word) {
   return format_count(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+// Those sentences that there are.
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) {
+    text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
+  }
+  return text;
 }
 
 // "12 values from 1Gbps to 400Gbps, log", or all of a few.
@@ -46,8 +54,8 @@ class SummaryPage {
     write_counts();
     write_swept();
     if (sweep_.shard.count > 1) {
-      page_.paragraph("This is " + shard_words(sweep_.shard) +
-                      "; shardscope merge joins them and says what they show together.");
+      say("This is " + shard_words(sweep_.shard) +
+          "; shardscope merge joins them and says what they show together.");
     } else {
       write_fastest();
       write_memory();
@@ -104,7 +112,15 @@ class SummaryPage {
     page_.paragraph(
         "times: means of steps 2 to the last (step 1 if it is the only one), each of "
         "the rank that finishes it last");
-    page_.empty_line();
+  }
+
+  // A sentence of those between what was swept and the tables.
+  void say(const std::string& words) {
+    if (!has_said_) {
+      page_.empty_line();
+      has_said_ = true;
+    }
+    page_.paragraph(words);
   }
 
   // Who is fastest at how many points.
@@ -115,7 +131,7 @@ class SummaryPage {
       decided += add_winners(point, wins) ? 1 : 0;
     }
     if (decided == 0) {
-      page_.paragraph("No point completed.");
+      say("No point completed.");
       return;
     }
     if (sweep_.strategies.size() == 1) {
@@ -133,8 +149,8 @@ class SummaryPage {
         words.push_back(sweep_.strategies[s] + " at " + format_count(wins[s]));
       }
     }
-    page_.paragraph("Fastest, of " + counted(decided, "point") + ": " + listed(words) +
-                    (has_ties_ ? " (ties count for each)." : "."));
+    say("Fastest, of " + counted(decided, "point") + ": " + listed(words) +
+        (has_ties_ ? ". Those as fast as the fastest, within 0.1 %, count as well." : "."));
   }
 
   bool add_winners(std::size_t point, std::vector<std::size_t>& wins) {
@@ -150,7 +166,7 @@ class SummaryPage {
     std::size_t winners = 0;
     for (std::size_t s = 0; any && s < wins.size(); ++s) {
       const Row& row = grid_.row(point, s);
-      if (row.outcome == Outcome::completed && row.wall_s <= least * (1 + kTie)) {
+      if (row.outcome == Outcome::completed && is_as_good(row.wall_s, least)) {
         ++wins[s];
         ++winners;
       }
@@ -163,11 +179,11 @@ class SummaryPage {
     std::size_t found = 0;
     for (const Finding& finding : findings_) {
       if (finding.kind == FindingKind::out_of_memory && ++found <= kMostSentences) {
-        page_.paragraph(printable(sentence(sweep_, finding)));
+        say(printable(sentence(sweep_, finding)));
       }
     }
     if (found > kMostSentences) {
-      page_.paragraph(format_count(found - kMostSentences) + " more such ranges.");
+      say(format_count(found - kMostSentences) + " more such ranges.");
     }
   }
 
@@ -175,7 +191,7 @@ class SummaryPage {
     const std::string share = format_percent(kWorthwhile);
     for (std::size_t axis = 0; axis < sweep_.axes.size(); ++axis) {
       write_table(axis, FindingKind::overtakes, "Where one strategy overtakes another",
-                  has_leading(axis) ? "* and is the fastest of all from there on." : "");
+                  has_leading(axis) ? "* and none is faster from there on." : "");
       write_table(axis, FindingKind::communication_exceeds_compute,
                   "Where exposed communication exceeds compute", "");
       write_table(axis, FindingKind::saturates, "From where on doubling brings under " + share, "");
@@ -194,26 +210,57 @@ class SummaryPage {
     const std::string more =
         found.left_out == 0 ? "" : format_count(found.left_out) + " more in findings.json.";
     page_.section(title + ", " + sweep_.axes[axis].field.path, found.table,
-                  note + (note.empty() || more.empty() ? "" : " ") + more);
+                  joined({note, found.note, more}));
+  }
+
+  // Rows that failed for the same reason: how many, and the first of them.
+  struct Failures {
+    std::string reason;
+    std::size_t count = 0;
+    std::vector<std::string> examples;
+  };
+
+  // Those of most rows first.
+  std::vector<Failures> group_failures() const {
+    std::map<std::string, Failures> by_reason;
+    for_rows([&](std::size_t point, std::size_t strategy, const Row& row) {
+      if (row.outcome == Outcome::failed) {
+        Failures& failures = by_reason[row.reason];
+        failures.reason = row.reason;
+        ++failures.count;
+        if (failures.examples.size() < kMostExamples) {
+          failures.examples.push_back(row_words(point, strategy));
+        }
+      }
+    });
+    std::vector<Failures> ordered;
+    for (auto& [reason, failures] : by_reason) {
+      ordered.push_back(std::move(failures));
+    }
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    return ordered;
+  }
+
+  // "DDP with cluster.world_size=3".
+  std::string row_words(std::size_t point, std::size_t strategy) const {
+    return sweep_.strategies[strategy] + " with " + listed(assignments(sweep_, point));
   }
 
   void write_failures() {
-    std::map<std::string, std::size_t> reasons;
-    for_rows([&](std::size_t, std::size_t, const Row& row) {
-      if (row.outcome == Outcome::failed) {
-        ++reasons[row.reason];
-      }
-    });
-    if (reasons.empty()) {
+    const std::vector<Failures> ordered = group_failures();
+    if (ordered.empty()) {
       return;
     }
-    std::vector<std::pair<std::string, std::size_t>> ordered(reasons.begin(), reasons.end());
-    std::stable_sort(ordered.begin(), ordered.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
     page_.heading("What failed");
     for (std::size_t i = 0; i < std::min(kMostReasons, ordered.size()); ++i) {
-      page_.paragraph(counted(ordered[i].second, "row") + ": " + printable(ordered[i].first),
-                      Style::plain, 2);
+      const Failures& failures = ordered[i];
+      const std::string are = failures.count > failures.examples.size() ? "; for example " : "; ";
+      std::string words = counted(failures.count, "row") + ": " + failures.reason;
+      for (std::size_t e = 0; e < failures.examples.size(); ++e) {
+        words += (e == 0 ? are : "; ") + failures.examples[e];
+      }
+      page_.paragraph(printable(words), Style::plain, 2);
     }
     if (ordered.size() > kMostReasons) {
       page_.paragraph(counted(ordered.size() - kMostReasons, "more reason") + " in points.csv",
@@ -226,6 +273,7 @@ class SummaryPage {
   const std::vector<Finding>& findings_;
   Page page_{false};
   bool has_ties_ = false;
+  bool has_said_ = false;
 };
 
 }  // namespace

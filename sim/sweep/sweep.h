@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct Sweep {
   std::string name;             ///< Of the scenario.
   std::string scenario_digest;  ///< Of the first point without faults.
   std::string arithmetic;       ///< "REAL", "NONE", or "REAL and NONE" where it is an axis.
+  /// The fields that --set gave, with their values as they were written. They count by the digest
+  /// alone; here they are in order to say why it is another.
+  std::map<std::string, std::string> set;
   std::vector<Axis> axes;
   std::vector<std::string> strategies;
   Shard shard;

@@ -14,11 +14,27 @@ unsigned byte_at(std::string_view text, std::size_t index) {
   return static_cast<unsigned char>(text[index]);
 }
 
-/// C0, DEL and, encoded as two bytes, C1.
+/// U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069: they make a terminal show what
+/// follows in another order than it is.
+bool is_bidirectional_control(std::string_view character) {
+  if (character == "\u061c") {
+    return true;
+  }
+  if (character.size() != 3 || byte_at(character, 0) != 0xe2) {
+    return false;
+  }
+  const unsigned second = byte_at(character, 1);
+  const unsigned third = byte_at(character, 2);
+  return (second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae))) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
+/// C0, DEL, encoded as two bytes C1, and those above.
 bool is_control(std::string_view character) {
   const unsigned first = byte_at(character, 0);
   return first < 0x20 || first == 0x7f ||
-         (first == 0xc2 && character.size() == 2 && byte_at(character, 1) < 0xa0);
+         (first == 0xc2 && character.size() == 2 && byte_at(character, 1) < 0xa0) ||
+         is_bidirectional_control(character);
 }
 
 std::string hex_escape(unsigned byte) {

@@ -1,4 +1,5 @@
-// Text of unknown origin, made fit for a terminal.
+// Text of unknown origin, made fit for a terminal. Control characters are C0, C1, DEL and those
+// that change the direction of writing.
 #pragma once
 
 #include <string>

@@ -189,7 +189,8 @@ TEST_F(BadInput, OfAnExplanation) {
   expect_refused({"explain", shipped("explain"), "--strategy", ""}, {"must not be empty"});
   expect_refused({"explain", folder.path("none")}, {folder.path("none"), "No such file"});
   expect_refused({"explain"}, {"scenario"});
-  expect_refused({"explain", shipped("explain")}, {"standard output: No space left on device"},
+  expect_refused({"explain", shipped("explain")},
+                 {"standard output: cannot be written: No space left on device"},
                  {.stdout_path = "/dev/full"});
 }
 
@@ -216,8 +217,11 @@ TEST_F(BadInput, ThatIsNoScenario) {
   expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
   expect_run_refused(folder.write("binary", std::string("\0\1\2\3", 4)), {}, {"not a text file"});
   expect_run_refused(SHARDSCOPE_PROGRAM, {}, {SHARDSCOPE_PROGRAM ": "});
-  expect_run_refused("/dev/null", {}, {"is empty"});
-  expect_run_refused("/dev/zero", {}, {"too large"});
+  expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
+  expect_run_refused(folder.write("large", std::string((1 << 20) + 1, ' ')), {}, {"too large"});
+  for (const std::string device : {"/dev/null", "/dev/zero"}) {
+    expect_run_refused(device, {}, {device + ": is no regular file; a text file"});
+  }
   expect_run_refused("", {}, {});
   for (const char* braces : {"a { ", "{", "model { ", "a: [", "[a.b] { "}) {
     std::string deep;
@@ -298,9 +302,60 @@ TEST_F(BadInput, AFullDiskIsAFault) {
         std::vector<std::string>{"run", small, "--html", "-"}, std::vector<std::string>{"schema"},
         std::vector<std::string>{"check", small},
         std::vector<std::string>{"memory", "--parameters", "1", "--world-size", "1"}}) {
-    expect_refused(arguments, {"standard output: No space left on device"},
+    expect_refused(arguments, {"standard output: cannot be written: No space left on device"},
                    {.stdout_path = "/dev/full"});
   }
+}
+
+TEST_F(BadInput, HelpOnAFullDiskFails) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, std::vector<std::string>{"run", "--help"},
+        std::vector<std::string>{"--version"}}) {
+    const Outcome outcome = run_program(arguments, {.stdout_path = "/dev/full"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, "standard output: cannot be written: No space left on device\n");
+  }
+}
+
+TEST_F(BadInput, AFileThatMayNotGrowIsAFault) {
+  expect_refused({"run", small, "--json", folder.path("report.json")},
+                 {"report.json: cannot be written: File too large"}, {.file_bytes = 4096});
+}
+
+TEST_F(BadInput, APipeIsNotWaitedFor) {
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refused({"check", pipe}, {pipe + ": is no regular file; a text file"});
+}
+
+// ---- Options ----
+
+TEST_F(BadInput, OfAnOptionIsSaidInWordsOfThisProgram) {
+  const auto expect_first_line = [&](const std::vector<std::string>& arguments,
+                                     const std::string& line) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err.substr(0, line.size()), line);
+  };
+  expect_first_line({"run", small, "--json", "a", "--json", "b"},
+                    "--json: is given 2 times, as a and b; once at most\n");
+  expect_first_line({"sweep", small, "--out", "a", "--out", "b", "--out", "c"},
+                    "--out: is given 3 times, as a, b and c; once at most\n");
+  expect_first_line({"run", small, "--threads", "0"},
+                    "--threads: 0 is not allowed; a whole number from 1 to 1024\n");
+  expect_first_line({"sweep", small, "--out", "none", "--jobs", "1.5"},
+                    "--jobs: 1.5 is not allowed; a whole number from 1 to 1024\n");
+  expect_first_line({"explain", small, "--step", "99999999999999999999"},
+                    "--step: 99999999999999999999 is not allowed; a whole number from 1 to "
+                    "1000000\n");
+  expect_first_line({"run", small, "--json"}, "--json: has no value; --json FILE\n");
+  expect_first_line({"run", small, "--set"}, "--set: has no value; --set FIELD=VALUE\n");
+  expect_first_line({"run", small, "--quiet=maybe"}, "--quiet=maybe: takes no value; ");
+  expect_first_line({"run", small, "--thread", "2"},
+                    "run: --thread: no such option; did you mean \"--threads\"? (one of ");
+  expect_first_line({"--quiet", "run", small},
+                    "--quiet: stands before run, whose option it is; behind it\n");
+  expect_first_line({"init", "a", "b"}, "b: is an argument too many\n");
 }
 
 // ---- The host's memory ----

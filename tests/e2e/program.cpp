@@ -20,10 +20,13 @@ namespace {
     const int file = open(path.c_str(), O_WRONLY | O_CREAT, 0600);
     return file >= 0 && dup2(file, descriptor) == descriptor;
   };
-  const rlimit limit = {options.address_space_bytes, options.address_space_bytes};
+  const auto limit = [](auto resource, rlim_t most) {
+    const rlimit limits = {most, most};
+    return most == RLIM_INFINITY || setrlimit(resource, &limits) == 0;
+  };
   if (redirect(out, STDOUT_FILENO) && redirect(err, STDERR_FILENO) &&
-      chdir(options.folder.c_str()) == 0 &&
-      (options.address_space_bytes == RLIM_INFINITY || setrlimit(RLIMIT_AS, &limit) == 0)) {
+      chdir(options.folder.c_str()) == 0 && limit(RLIMIT_AS, options.address_space_bytes) &&
+      limit(RLIMIT_FSIZE, options.file_bytes)) {
     execv(argv.front(), argv.data());
   }
   _exit(127);

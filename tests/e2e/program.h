@@ -20,6 +20,7 @@ struct ProgramOptions {
   std::string folder = "/";   ///< The current directory.
   std::string stdout_path{};  ///< Instead of Outcome.out.
   rlim_t address_space_bytes = RLIM_INFINITY;
+  rlim_t file_bytes = RLIM_INFINITY;  ///< Of each file that it writes.
 };
 
 Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});

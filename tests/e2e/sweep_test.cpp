@@ -271,8 +271,27 @@ TEST_F(SweepCommand, ATornLineIsCutOffAndACorruptOneRefused) {
   std::string corrupt = lines;
   corrupt[lines.find('\n') / 2] = '\x01';
   folder.write("torn/points.jsonl", corrupt);
-  expect_refused("torn", joined(axes, {"--resume"}), {"points.jsonl:1: is damaged"});
+  expect_refused("torn", joined(axes, {"--resume"}),
+                 {"points.jsonl:1: is damaged", "without this line, sweep --resume computes"});
   EXPECT_EQ(folder.read("torn/points.jsonl"), corrupt);
+  folder.write("torn/points.jsonl", corrupt.substr(corrupt.find('\n') + 1));
+  swept("torn", joined(axes, {"--resume"}));
+  expect_same("whole", "torn");
+}
+
+TEST_F(SweepCommand, ResumingNothingSaysThatItStartsAnew) {
+  fs::create_directory(folder.path("empty"));
+  for (const std::string out : {"none", "empty"}) {
+    const Outcome outcome = sweep(out, joined(axes, {"--resume", "--strategy", "DDP"}));
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_NE(
+        outcome.err.find("nothing to resume in " + folder.path(out) + ": the sweep starts anew\n"),
+        std::string::npos)
+        << outcome.err;
+  }
+  EXPECT_EQ(
+      sweep("none", joined(axes, {"--resume", "--strategy", "DDP"})).err.find("nothing to resume"),
+      std::string::npos);
 }
 
 TEST_F(SweepCommand, RefusesFoldersThatHoldSomethingElse) {
@@ -284,8 +303,11 @@ TEST_F(SweepCommand, RefusesFoldersThatHoldSomethingElse) {
                   "100Gbps"});
   expect_refused("out", joined(axes, {"--resume", "--strategy", "DDP"}),
                  {"holds another sweep: strategies: "});
-  expect_refused("out", joined(axes, {"--resume", "--set", "training.steps=4"}),
-                 {"holds another sweep: scenario's digest: "});
+  expect_refused(
+      "out",
+      joined(axes, {"--resume", "--set", "training.steps=4", "--set", "cluster.link.latency=7us"}),
+      {"holds another sweep: training.steps: not set there, 4 here",
+       "holds another sweep: cluster.link.latency: not set there, 7us here"});
   expect_refused("out", joined(axes, {"--resume", "--shard", "1/2"}),
                  {"holds shard 1 of 1, not shard 1 of 2"});
   EXPECT_EQ(folder.read("out/points.csv"), kept);
@@ -294,8 +316,18 @@ TEST_F(SweepCommand, RefusesFoldersThatHoldSomethingElse) {
   expect_refused("mine", axes, {"holds other files (thesis.txt)"});
   expect_refused("mine", joined(axes, {"--resume"}), {"holds other files (thesis.txt)"});
   expect_refused("small.textproto", axes, {"is not a folder"});
+  const Outcome merge = run_program({"merge", folder.path("out"), "--out", folder.path("out")});
+  EXPECT_EQ(merge.exit_code, 2);
+  EXPECT_NE(merge.err.find("holds a sweep already; another folder\n"), std::string::npos)
+      << merge.err;
   folder.write("out/sweep.json", "{}");
   expect_refused("out", joined(axes, {"--resume"}), {"sweep.json: has no text \"shardscope\""});
+  fs::remove(folder.path("out/sweep.json"));
+  expect_refused("out", joined(axes, {"--resume"}),
+                 {"its sweep.json is missing", "its points.jsonl belongs"});
+  fs::create_directory(folder.path("starting"));
+  folder.write("starting/.shardscope-7-0.tmp", "{");
+  expect_refused("starting", axes, {"another sweep is just starting there", ".shardscope-7-0.tmp"});
   // An empty folder is as good as none.
   fs::create_directory(folder.path("empty"));
   swept("empty", axes);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -337,6 +338,30 @@ TEST(Explain, AStepBeginsWhereTheOneBeforeEnded) {
     }
     EXPECT_EQ(values, weights) << story.title;
   }
+}
+
+// The loss scale overflows fp16: from step 1 on every replicated state is NaN on every rank.
+TEST(Explain, StatesThatAreNanOnEveryRankAreOneRow) {
+  const Explained explained({"training.precision=FP16", "training.loss_scale=1e30",
+                             "cluster.world_size=4", "strategies=DDP"},
+                            3);
+  const ElementTable start = blocks_of<ElementTable>(explained.explanation.stories[0]).front();
+  bool has_nan = false;
+  for (const ElementRow& row : start.rows) {
+    EXPECT_EQ(row.holder, Holder::all) << row.state << " of rank " << row.rank;
+    has_nan = has_nan || std::any_of(row.values.begin(), row.values.end(),
+                                     [](const auto& value) { return std::isnan(value.value()); });
+  }
+  EXPECT_TRUE(has_nan);
+}
+
+TEST(Explain, RowsAreComparedBitByBit) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_TRUE(has_same_bits({nan, std::nullopt, 1.0f}, {nan, std::nullopt, 1.0f}));
+  EXPECT_FALSE(has_same_bits({nan}, {-nan}));
+  EXPECT_FALSE(has_same_bits({0.0f}, {-0.0f}));
+  EXPECT_FALSE(has_same_bits({nan}, {std::nullopt}));
+  EXPECT_FALSE(has_same_bits({nan, nan}, {nan}));
 }
 
 // ---- Bytes ----

@@ -188,7 +188,8 @@ TEST(Axis, SaysWhatIsWrong) {
   expect("cluster.world_size=2..4:1", "1 is not allowed as the number of points");
   expect("cluster.world_size=2..4:two", "two is not allowed as the number of points");
   expect("cluster.world_size=2..4:1000001", "from 2 to 1000000");
-  expect("cluster.world_size=2..4", "points missing");
+  expect("cluster.world_size=2..4",
+         "the number of points of the range is missing; for example cluster.world_size=2..4:5");
   expect("cluster.world_size=2..4:2:logg", "did you mean \"log\"?");
   expect("cluster.world_size=2..4:2:log:log", "log is no scale");
   expect("cluster.link.bandwidth=1Gbps..4:2", "\"4\" has no unit");

@@ -125,7 +125,8 @@ TEST_F(Store, ALineTornAnywhereIsRepaired) {
 TEST_F(Store, LinesThatCannotBeAreRefusedWithTheirNumbers) {
   const std::string good = line_of(sweep, 3) + "\n";
   const std::string last = line_of(sweep, 4) + "\n";
-  const std::string damaged = ": is damaged: its digest is not that of the line\n";
+  const std::string remedy = "; without this line, sweep --resume computes its row anew\n";
+  const std::string damaged = ": is damaged: its digest is not that of the line" + remedy;
   for (const std::string& line :
        {std::string("{\"point\":"), std::string(), std::string(10'000, '['), std::string("[]"),
         std::string("{}"), good.substr(0, good.size() - 2), good.substr(1, good.size() - 2)}) {
@@ -133,10 +134,11 @@ TEST_F(Store, LinesThatCannotBeAreRefusedWithTheirNumbers) {
   }
   EXPECT_EQ(problems_of("{}\n{\"point\":1}\n" + last),
             path + ":1" + damaged + path + ":2" + damaged);
-  EXPECT_EQ(problems_of(good + last + good), path + ":3: is the row of line 1 again\n");
+  EXPECT_EQ(problems_of(good + last + good), path + ":3: is the row of line 1 again" + remedy);
   Sweep other = sweep;
   other.axes[0].values[0].text = "2Gbps";
-  EXPECT_EQ(problems_of(line_of(other, 0) + "\n" + last), path + ":1: is no point of this sweep\n");
+  EXPECT_EQ(problems_of(line_of(other, 0) + "\n" + last),
+            path + ":1: is no point of this sweep" + remedy);
 }
 
 // Each byte counts: nothing that was changed passes.
@@ -242,6 +244,17 @@ TEST(Identity, IsReadBackAndTellsSweepsApart) {
             std::string::npos);
   EXPECT_NE(change([](Sweep& other) { other.scenario_digest[0] = 'f'; }).find("digest"),
             std::string::npos);
+  EXPECT_EQ(change([](Sweep& other) {
+              other.scenario_digest[0] = 'f';
+              other.set["training.steps"] = "4";
+            }),
+            "training.steps: 4 there, not set here");
+  // The same content in other words is the same sweep.
+  Sweep words = sample_sweep();
+  words.set["cluster.link.latency"] = "5us";
+  EXPECT_TRUE(differences(words, sweep).empty());
+  EXPECT_EQ(sweep_digest(words), sweep_digest(sweep));
+  EXPECT_EQ(identity_text(*parse_identity(identity_text(words), problem)), identity_text(words));
   Sweep shard = sample_sweep();
   shard.shard = {2, 3};
   EXPECT_EQ(sweep_digest(shard), sweep_digest(sweep));
@@ -272,6 +285,36 @@ TEST(Csv, QuotesWhatNeedsIt) {
   EXPECT_EQ(csv_field(""), "");
   EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_field("say \"so\"\n"), "\"say \"\"so\"\"\n\"");
+}
+
+TEST(Csv, TextsAreNoFormulas) {
+  for (const std::string text : {"=1+1", "+1", "-x", "@SUM(A1)", "=", "-"}) {
+    EXPECT_EQ(safe_text(text), "'" + text);
+  }
+  for (const std::string text : {"", "a=b", "x-1", "'=1", " =1"}) {
+    EXPECT_EQ(safe_text(text), text);
+  }
+}
+
+TEST(Csv, OnlyTextsOfAScenarioAreGuarded) {
+  const TemporaryFolder folder;
+  Sweep sweep = sample_sweep();
+  sweep.axes = {make_axis({"data.file", FieldKind::text}, Scale::category, {"=cmd,\"x\"", "plain"}),
+                make_axis({"training.optimizer.weight_decay", FieldKind::number}, Scale::linear,
+                          {"-1", "+2"})};
+  AtomicFile file(folder.path("points.csv"));
+  Row row;
+  row.outcome = Outcome::failed;
+  row.reason = "@reason";
+  write_csv_row(sweep, 0, row, file);
+  row = {};
+  row.outcome = Outcome::completed;
+  row.loss = -0.5;
+  write_csv_row(sweep, 6, row, file);
+  ASSERT_EQ(file.commit(), std::nullopt);
+  EXPECT_EQ(folder.read("points.csv"),
+            "0,\"'=cmd,\"\"x\"\"\",-1,DDP,failed,'@reason,,,,,,,,,,,\r\n"
+            "3,plain,+2,DDP,completed,,0,0,0,0,0,0,0,,0,,-0.5\r\n");
 }
 
 TEST(Csv, NumbersAreReadBackAsTheyWere) {

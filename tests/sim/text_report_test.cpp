@@ -38,6 +38,21 @@ TEST(TextReportTest, AnswersFirst) {
             "peak, 64 % less than DDP (6.44 MB).");
 }
 
+TEST(TextReportTest, StepTimesThatDifferByLessThanATenthOfAPercentAreTies) {
+  const auto first_sentence = [](double second_exposed_s, double third_exposed_s) {
+    const std::string text =
+        report_of({sample_run("DDP", 8, 1, 1.125e-3), sample_run("ZERO1", 8, 8, second_exposed_s),
+                   sample_run("ZERO2", 8, 8, third_exposed_s)});
+    return text.substr(0, text.find("\n"));
+  };
+  // Steps of 2 ms and of what is longer by 0.05 %, 0.15 % and half.
+  EXPECT_EQ(first_sentence(1.126e-3, 2.125e-3),
+            "quickstart: DDP is fastest, as fast as ZERO1, with 2 ms a step, 33 % less than");
+  EXPECT_EQ(first_sentence(1.128e-3, 1.128e-3), "quickstart: DDP is fastest with 2 ms a step.");
+  EXPECT_EQ(first_sentence(1.126e-3, 1.1245e-3),
+            "quickstart: DDP is as fast as ZERO1 and ZERO2, with 2 ms a step.");
+}
+
 TEST(TextReportTest, ComparesTimes) {
   EXPECT_TRUE(
       contains(report_of(five_runs(8)),

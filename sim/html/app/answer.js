@@ -9,10 +9,12 @@ function fact(name, value, detail, isProblem = false) {
                  element('dd', {}, element('strong', {}, value), detail));
 }
 
-// Those within a millionth of the least figure, as in the text report.
+// A larger figure is as good within this share of the least one, as in sim/report/ties.h.
+const TIE = 1e-3;
+
 function leastOf(rows, figure) {
   const least = smallest(rows.map(figure));
-  return {least, names: listed(rows.filter((row) => figure(row) <= least * (1 + 1e-6)).map(
+  return {least, names: listed(rows.filter((row) => figure(row) <= least * (1 + TIE)).map(
       (row) => row.strategy))};
 }
 
@@ -83,6 +85,14 @@ function showAnswerOfSweep() {
   }
 }
 
+// Those of a setting's points that no other is faster than.
+function fastestOf(points) {
+  const wallOf = (point) => sweepFigure('wall_s', point);
+  const completed = points.filter((point) => isNumber(wallOf(point)));
+  const least = smallest(completed.map(wallOf));
+  return completed.filter((point) => wallOf(point) <= least * (1 + TIE));
+}
+
 // Who is fastest at how many of the settings, and who does not fit.
 function sweepFacts() {
   const {axes, points: {count, axis}} = report.sweep;
@@ -90,10 +100,7 @@ function sweepFacts() {
   const failures = new Map();
   for (let point = 0; point < count; ++point) {
     const setting = axis.reduce((key, places, i) => key * axes[i].values.length + places[point], 0);
-    const best = settings.get(setting) ?? null;
-    const wall = sweepFigure('wall_s', point);
-    const faster = isNumber(wall) && (best === null || wall < sweepFigure('wall_s', best));
-    settings.set(setting, faster ? point : best);
+    settings.set(setting, [...(settings.get(setting) || []), point]);
     const problem = problemOfPoint(point);
     if (problem) {
       const strategy = sweepText('strategy', point);
@@ -103,8 +110,8 @@ function sweepFacts() {
     }
   }
   const wins = new Map();
-  for (const point of settings.values()) {
-    if (point !== null) {
+  for (const points of settings.values()) {
+    for (const point of fastestOf(points)) {
       const strategy = sweepText('strategy', point);
       wins.set(strategy, (wins.get(strategy) || 0) + 1);
     }

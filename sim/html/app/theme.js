@@ -2,12 +2,13 @@
 
 const THEME_KEY = 'shardscope-theme';
 
+function prefersDark() {
+  return matchMedia('(prefers-color-scheme: dark)');
+}
+
 function applyTheme(theme) {
-  if (theme === 'auto') {
-    document.documentElement.removeAttribute('data-theme');
-  } else {
-    document.documentElement.dataset.theme = theme;
-  }
+  const ofSystem = prefersDark().matches ? 'dark' : 'light';
+  document.documentElement.dataset.theme = theme === 'auto' ? ofSystem : theme;
   redrawAll();
 }
 
@@ -27,7 +28,7 @@ function watchTheme() {
     stored((storage) => storage.setItem(THEME_KEY, select.value));
     applyTheme(select.value);
   });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawAll);
+  prefersDark().addEventListener('change', () => applyTheme(select.value));
   matchMedia('(max-width: 559px)').addEventListener('change', redrawAll);
   window.addEventListener('beforeprint', () => applyTheme('light'));
   window.addEventListener('afterprint', () => applyTheme(select.value));
