@@ -176,13 +176,15 @@ std::unique_ptr<SafetensorsFile> SafetensorsFile::open(const std::string& path,
   const std::uint64_t data_begin = kLengthBytes + *length;
   file->entries_ =
       parse_safetensors_header(path, header, data_begin, *file_bytes - data_begin, faults);
+  for (std::size_t i = 0; i < file->entries_.size(); ++i) {
+    file->index_of_name_.emplace(file->entries_[i].name, i);
+  }
   return faults.size() == faults_before ? std::move(file) : nullptr;
 }
 
 const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const auto& entry) { return entry.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
+  const auto found = index_of_name_.find(name);
+  return found == index_of_name_.end() ? nullptr : &entries_[found->second];
 }
 
 std::optional<std::string> SafetensorsFile::read(const SafetensorsEntry& entry, std::uint64_t first,
@@ -222,13 +224,19 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path,
   }
   const std::string header = header_text(tensors, metadata);
   const std::uint64_t length = header.size();
-  file_.write(&length, sizeof length);
-  file_.write(header);
+  append(&length, sizeof length);
+  append(header.data(), header.size());
 }
 
 void SafetensorsWriter::write(const void* data, std::size_t bytes) {
   SHARDSCOPE_CHECK(bytes <= remaining_bytes_, "more bytes than the header announces");
   remaining_bytes_ -= bytes;
+  append(data, bytes);
+}
+
+void SafetensorsWriter::append(const void* data, std::size_t bytes) {
+  digest_.update(data, bytes);
+  bytes_ += bytes;
   file_.write(data, bytes);
 }
 

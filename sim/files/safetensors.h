@@ -17,8 +17,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "core/data/digest.h"
 #include "core/tensor/dtype.h"
 #include "sim/files/atomic_file.h"
 
@@ -68,6 +70,7 @@ class SafetensorsFile {
   std::string path_;
   int descriptor_;
   std::vector<SafetensorsEntry> entries_;
+  std::unordered_map<std::string_view, std::size_t> index_of_name_;  // Names are those of entries_.
 };
 
 /// What a file to be written says about one tensor.
@@ -90,8 +93,16 @@ class SafetensorsWriter {
   /// Completes the file; aborts if bytes are missing. The first error, or nothing.
   std::optional<std::string> finish();
 
+  /// Of the file as far as it is written, the header included.
+  std::uint64_t bytes() const { return bytes_; }
+  const Fnv1a& digest() const { return digest_; }
+
  private:
+  void append(const void* data, std::size_t bytes);
+
   AtomicFile file_;
+  Fnv1a digest_;
+  std::uint64_t bytes_ = 0;
   std::uint64_t remaining_bytes_ = 0;
 };
 

@@ -5,22 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "sim/files/strict_json.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
-
-/// Most values a header may hold. A parsed value takes about a hundred times the memory of its
-/// text, so that a header within the length limit could otherwise exhaust the machine.
-constexpr std::size_t kMostValues = 2'000'000;
-
-/// A header nests three deep: object, tensor, shape.
-constexpr int kDeepestNesting = 8;
 
 constexpr std::array<std::pair<std::string_view, std::uint64_t>, 15> kElementSizes = {{
     {"BOOL", 1},
@@ -91,17 +84,6 @@ std::optional<std::vector<std::uint64_t>> unsigned_list(const Json::Value& value
   return numbers;
 }
 
-/// A value as JSON on one line, shortened.
-std::string json_text(const Json::Value& value) {
-  Json::StreamWriterBuilder builder;
-  builder["indentation"] = "";
-  std::string text = Json::writeString(builder, value);
-  if (text.size() > 60) {
-    text = text.substr(0, 57) + "...";
-  }
-  return printable(text);
-}
-
 class HeaderParser {
  public:
   HeaderParser(const std::string& path, std::uint64_t data_begin, std::uint64_t data_bytes,
@@ -135,41 +117,16 @@ class HeaderParser {
     fault("tensor " + quoted(name) + ": " + text);
   }
 
-  /// Everything about the text that JsonCpp does not refuse by itself or not cheaply.
-  bool check_text(const std::string& header) {
-    const auto separators =
-        std::count_if(header.begin(), header.end(), [](char c) { return c == ',' || c == ':'; });
+  bool parse_json(const std::string& header, Json::Value& root) {
     if (header.empty() || header.front() != '{') {
       fault("the header must begin with '{': this is not a safetensors file");
-    } else if (header.find('\0') != std::string::npos || !is_utf8(header)) {
-      fault("the header is not UTF-8 text");
-    } else if (static_cast<std::size_t>(separators) > kMostValues) {
-      fault("the header holds more than " + std::to_string(kMostValues) + " values");
-    } else {
-      return true;
-    }
-    return false;
-  }
-
-  bool parse_json(const std::string& header, Json::Value& root) {
-    if (!check_text(header)) {
       return false;
     }
-    Json::CharReaderBuilder builder;
-    Json::CharReaderBuilder::strictMode(&builder.settings_);
-    builder["stackLimit"] = kDeepestNesting;
-    const std::unique_ptr<Json::CharReader> reader(builder.newCharReader());
-    std::string error;
-    try {
-      if (reader->parse(header.data(), header.data() + header.size(), &root, &error)) {
-        return true;
-      }
-      std::replace(error.begin(), error.end(), '\n', ' ');
-      fault("the header is not valid JSON: " + printable(error.substr(0, 300)));
-    } catch (const Json::Exception&) {
-      fault("the header is nested too deeply; a header has three levels");
+    if (const auto problem = parse_strict_json(header, root)) {
+      fault("the header " + *problem);
+      return false;
     }
-    return false;
+    return true;
   }
 
   void check_metadata(const Json::Value& metadata) {
