@@ -68,6 +68,31 @@ struct MergeArguments {
 };
 int merge_command(const MergeArguments& arguments);
 
+struct CheckpointInspectArguments {
+  std::string checkpoint;  ///< A step's folder, or one that holds it; so below.
+  bool json = false;
+};
+int checkpoint_inspect_command(const CheckpointInspectArguments& arguments);
+
+struct CheckpointVerifyArguments {
+  std::vector<std::string> checkpoints;
+};
+int checkpoint_verify_command(const CheckpointVerifyArguments& arguments);
+
+struct CheckpointReshardArguments {
+  std::string checkpoint;
+  int world_size = 1;
+  std::optional<std::string> strategy;  ///< By default that of the checkpoint.
+  std::string out;
+};
+int checkpoint_reshard_command(const CheckpointReshardArguments& arguments);
+
+struct CheckpointConsolidateArguments {
+  std::string checkpoint;
+  std::string out;
+};
+int checkpoint_consolidate_command(const CheckpointConsolidateArguments& arguments);
+
 /// Writes the commented starter scenario; never over an existing file.
 int init_command(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/checkpoint/manifest.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/option_errors.h"
 #include "sim/cli/output.h"
@@ -31,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
   shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+  shardscope checkpoint inspect checkpoints/ZERO1   what the newest checkpoint holds
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
 2 a fault in a file, an argument or an output.)";
@@ -63,6 +65,14 @@ constexpr const char* kCheckExamples = R"(Examples:
   shardscope check my.textproto other.textproto
   shardscope check my.textproto --set cluster.world_size=16)";
 
+constexpr const char* kCheckpointExamples = R"(Examples:
+  shardscope checkpoint inspect checkpoints/ZERO1
+  shardscope checkpoint verify checkpoints
+  shardscope checkpoint reshard checkpoints/ZERO1 --world-size 3 --out resharded
+  shardscope checkpoint consolidate checkpoints/ZERO1 --out weights.safetensors
+
+DIR is the folder of a step, or that of a strategy, whose newest step is then meant.)";
+
 constexpr const char* kInitExample = R"(Example:
   shardscope init my.textproto)";
 
@@ -70,6 +80,10 @@ constexpr const char* kSchemaExample = R"(Example:
   shardscope schema | less)";
 
 using shardscope::CheckArguments;
+using shardscope::CheckpointConsolidateArguments;
+using shardscope::CheckpointInspectArguments;
+using shardscope::CheckpointReshardArguments;
+using shardscope::CheckpointVerifyArguments;
 using shardscope::ExplainArguments;
 using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
@@ -230,9 +244,71 @@ void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = check_command(arguments); });
 }
 
-// Says so if the first word is no command; CLI11 would ask for one without naming what it got.
-bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
-  const std::string word = argc > 1 ? argv[1] : "";
+struct CheckpointArguments {
+  CheckpointInspectArguments inspect;
+  CheckpointVerifyArguments verify;
+  CheckpointReshardArguments reshard;
+  CheckpointConsolidateArguments consolidate;
+};
+
+CLI::App* add_checkpoint_command(CLI::App& app, const char* name, const char* description,
+                                 std::string& checkpoint) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("checkpoint", checkpoint, "Folder of a step, or of a strategy: its newest")
+      ->required()
+      ->type_name("DIR");
+  return command;
+}
+
+void add_checkpoint_out(CLI::App* command, std::string& out, const char* description,
+                        const char* type_name) {
+  command->add_option("--out", out, description)
+      ->required()
+      ->type_name(type_name)
+      ->check(why_empty);
+}
+
+void add_checkpoint_reshard(CLI::App& app, CheckpointReshardArguments& arguments, int& exit_code) {
+  CLI::App* command = add_checkpoint_command(
+      app, "reshard", "Cut a checkpoint anew for another world size", arguments.checkpoint);
+  command->add_option("--world-size", arguments.world_size, "Ranks of the new checkpoint")
+      ->required()
+      ->type_name("N")
+      ->check(whole_number(1, shardscope::kMostCheckpointRanks));
+  command->add_option("--strategy", arguments.strategy, "Its strategy; by default the same")
+      ->type_name("S")
+      ->check(why_empty);
+  add_checkpoint_out(command, arguments.out, "The new checkpoint's folder", "DIR2");
+  command->callback([&] { exit_code = checkpoint_reshard_command(arguments); });
+}
+
+void add_checkpoint(CLI::App& app, CheckpointArguments& arguments, int& exit_code) {
+  CLI::App* command = app.add_subcommand("checkpoint", "Inspect and convert saved checkpoints");
+  command->footer(kCheckpointExamples);
+  command->require_subcommand(1);
+  CLI::App* inspect = add_checkpoint_command(*command, "inspect", "Show what a checkpoint holds",
+                                             arguments.inspect.checkpoint);
+  inspect->add_flag("--json", arguments.inspect.json, "Print the manifest instead");
+  inspect->callback([&] { exit_code = checkpoint_inspect_command(arguments.inspect); });
+  CLI::App* verify =
+      command->add_subcommand("verify", "Read all checkpoints of folders and report every fault");
+  verify->add_option("checkpoints", arguments.verify.checkpoints, "Folders that hold checkpoints")
+      ->required()
+      ->type_name("DIR");
+  verify->callback([&] { exit_code = checkpoint_verify_command(arguments.verify); });
+  add_checkpoint_reshard(*command, arguments.reshard, exit_code);
+  CLI::App* consolidate =
+      add_checkpoint_command(*command, "consolidate", "Write the weights as one safetensors file",
+                             arguments.consolidate.checkpoint);
+  add_checkpoint_out(consolidate, arguments.consolidate.out, "The new file", "FILE");
+  consolidate->callback([&] { exit_code = checkpoint_consolidate_command(arguments.consolidate); });
+}
+
+// Says so if the first word is no command, or the one behind a group of commands is none of them;
+// CLI11 would ask for one without naming what it got.
+bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& words,
+                        const std::string& place = "shardscope") {
+  const std::string word = words.empty() ? "" : words.front();
   if (word.empty() || word.front() == '-') {
     return false;
   }
@@ -241,11 +317,13 @@ bool is_unknown_command(const CLI::App& app, int argc, char** argv) {
     names.push_back(command->get_name());
   }
   if (std::find(names.begin(), names.end(), word) != names.end()) {
-    return false;
+    const CLI::App* command = app.get_subcommand(word);
+    return !command->get_subcommands(nullptr).empty() &&
+           is_unknown_command(*command, {words.begin() + 1, words.end()}, place + " " + word);
   }
   const std::string nearest = shardscope::nearest_name(word, names);
   std::fprintf(stderr, "%s\n",
-               shardscope::format_fault({.place = "shardscope",
+               shardscope::format_fault({.place = place,
                                          .field = shardscope::shown(word),
                                          .problem = "no such command",
                                          .allowed = shardscope::one_of(names),
@@ -282,6 +360,7 @@ int run_program(int argc, char** argv) {
   ExplainArguments explain;
   MemoryArguments memory;
   CheckArguments check;
+  CheckpointArguments checkpoint;
   std::string init_path;
   add_run(app, run, exit_code);
   add_sweep(app, sweep, exit_code);
@@ -289,6 +368,7 @@ int run_program(int argc, char** argv) {
   add_explain(app, explain, exit_code);
   add_memory(app, memory, exit_code);
   add_check(app, check, exit_code);
+  add_checkpoint(app, checkpoint, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");
   init->footer(kInitExample);
   init->add_option("file", init_path, "The new file")->required()->type_name("FILE");
@@ -297,7 +377,7 @@ int run_program(int argc, char** argv) {
       ->footer(kSchemaExample)
       ->callback([&] { exit_code = shardscope::schema_command(); });
 
-  if (is_unknown_command(app, argc, argv)) {
+  if (is_unknown_command(app, {argv + 1, argv + argc})) {
     return 2;
   }
   try {

@@ -37,10 +37,10 @@ class CommandLine : public ::testing::Test {
 TEST_F(CommandLine, HelpAndVersion) {
   const Outcome help = run_program({"--help"});
   expect_success(help);
-  expect_mentions(help.out, {"run", "sweep", "merge", "explain", "memory", "check", "init",
-                             "schema", "Examples:", "Exit codes"});
+  expect_mentions(help.out, {"run", "sweep", "merge", "explain", "memory", "check", "checkpoint",
+                             "init", "schema", "Examples:", "Exit codes"});
   for (const char* command :
-       {"run", "sweep", "merge", "explain", "memory", "check", "init", "schema"}) {
+       {"run", "sweep", "merge", "explain", "memory", "check", "checkpoint", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
   expect_mentions(run_program({"run", "--help"}).out, {"--set", "--strategy", "--json", "--html",
