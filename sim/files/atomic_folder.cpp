@@ -86,7 +86,8 @@ const std::optional<std::string>& AtomicFolder::commit() {
   if (const auto reason = flush_folder(hidden_)) {
     fail(*reason);
   } else if (!take_name()) {
-    fail(error_text(errno));
+    fail(errno == EINVAL ? "this file system cannot exchange it for a new folder; remove it first"
+                         : error_text(errno));
   } else if (const auto late_reason = flush_folder(folder_of(path_))) {
     fail(*late_reason);
   }
