@@ -12,6 +12,8 @@ std::string_view name(Phase phase) {
       return "backward";
     case Phase::optimizer:
       return "optimizer";
+    case Phase::checkpoint:
+      return "checkpoint";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 
 namespace shardscope {
 
-enum class Phase { initialization, forward, backward, optimizer };
+enum class Phase { initialization, forward, backward, optimizer, checkpoint };
 
 std::string_view name(Phase phase);
 

@@ -33,7 +33,8 @@ class LossScaler {
   void update(bool overflowed);
 
   const LossScaleState& state() const { return state_; }
-  void restore(const LossScaleState& state) { state_ = state; }
+  /// A static scale stays that of the options.
+  void restore(const LossScaleState& state) { state_ = is_dynamic_ ? state : state_; }
 
  private:
   void shrink();

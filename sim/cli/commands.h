@@ -18,6 +18,7 @@ struct RunArguments {
   std::optional<std::string> json;      ///< "-" is standard output.
   std::optional<std::string> html;      ///< The same.
   std::optional<std::string> save_weights;
+  std::optional<std::string> resume;  ///< A checkpoint, or a folder of some.
   std::optional<std::string> trace;
   std::optional<std::string> trace_steps;  ///< "2..3" or "2"; all if absent.
   bool critical_path = false;

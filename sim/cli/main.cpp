@@ -134,6 +134,11 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->type_name("FILE")
       ->check(why_empty);
   command
+      ->add_option("--resume", arguments.resume,
+                   "Go on from the newest checkpoint in DIR, at any world size and strategy")
+      ->type_name("DIR")
+      ->check(why_empty);
+  command
       ->add_option("--save-weights", arguments.save_weights,
                    "Write the final fp32 weights to DIR/<STRATEGY>.safetensors")
       ->type_name("DIR")

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "sim/checkpoint/source.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
@@ -118,6 +120,11 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
   if (arguments.html.has_value() && *arguments.html != "-") {
     check_writable(*arguments.html, messages);
   }
+  if (scenario.checkpoint.has_value() && scenario.training.storage == Storage::real) {
+    if (const auto reason = why_no_folder(scenario.checkpoint->directory)) {
+      messages.push_back("training.checkpoint.directory: " + *reason);
+    }
+  }
   if (!arguments.save_weights.has_value()) {
     return;
   }
@@ -164,15 +171,51 @@ RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scen
   return recorded;
 }
 
+// What each strategy goes on from; empty without --resume. A folder of several strategies has each
+// one's own; any other checkpoint is cut anew for all of them.
+using Resumed = std::vector<std::unique_ptr<CheckpointSource>>;
+
+Resumed open_resumed(const RunArguments& arguments, const Scenario& scenario, Messages& messages) {
+  Resumed resumed;
+  if (!arguments.resume.has_value()) {
+    return resumed;
+  }
+  std::vector<Fault> faults;
+  for (const Strategy& strategy : scenario.strategies) {
+    const std::string name(strategy.name);
+    std::error_code ignored;
+    const bool has_own = std::filesystem::is_directory(*arguments.resume + "/" + name, ignored);
+    resumed.push_back(
+        open_checkpoint(*arguments.resume, has_own ? std::optional(name) : std::nullopt, faults));
+    if (resumed.back() == nullptr) {
+      break;
+    }
+    check_model(*resumed.back(), scenario.model, faults);
+    const std::int64_t done = resumed.back()->progress().steps;
+    if (done >= static_cast<std::int64_t>(scenario.training.steps)) {
+      messages.push_back("--resume: " + shown(resumed.back()->folder()) + " is of step " +
+                         std::to_string(done) + ", and training.steps is " +
+                         std::to_string(scenario.training.steps) + "; more steps");
+    }
+  }
+  for (const Fault& fault : faults) {
+    messages.push_back("--resume: " + format_fault(fault));
+  }
+  return resumed;
+}
+
 std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenario& opened,
-                               const RecordedSteps& recorded) {
-  const RunOptions options{.threads = arguments.threads,
-                           .recorded = recorded,
-                           .save_weights = arguments.save_weights,
-                           .show_progress = isatty(STDERR_FILENO) != 0};
+                               const Resumed& resumed, const RecordedSteps& recorded) {
+  RunOptions options{.threads = arguments.threads,
+                     .recorded = recorded,
+                     .save_weights = arguments.save_weights,
+                     .program = std::string("shardscope ") + SHARDSCOPE_VERSION,
+                     .show_progress = isatty(STDERR_FILENO) != 0};
   std::vector<RunResult> runs;
-  for (const Strategy& strategy : opened.scenario.strategies) {
-    runs.push_back(run_strategy(opened.scenario, strategy, opened.sources, options));
+  for (std::size_t i = 0; i < opened.scenario.strategies.size(); ++i) {
+    options.resumed = resumed.empty() ? nullptr : resumed[i].get();
+    runs.push_back(
+        run_strategy(opened.scenario, opened.scenario.strategies[i], opened.sources, options));
   }
   return runs;
 }
@@ -226,10 +269,12 @@ int run_command(const RunArguments& arguments) {
     opened = open_scenario(*source, messages);
   }
   RecordedSteps recorded;
+  Resumed resumed;
   if (opened.has_value()) {
     recorded = recorded_steps(arguments, opened->scenario, messages);
     check_host_memory(arguments.scenario, opened->scenario, messages);
     check_outputs(arguments, opened->scenario, messages);
+    resumed = open_resumed(arguments, opened->scenario, messages);
   }
   if (messages.empty() && arguments.save_weights.has_value()) {
     make_weights_folder(*arguments.save_weights, opened->scenario, messages);
@@ -237,12 +282,15 @@ int run_command(const RunArguments& arguments) {
   if (!messages.empty()) {
     return report(messages);
   }
-  const std::vector<RunResult> runs = run_all(arguments, *opened, recorded);
+  const std::vector<RunResult> runs = run_all(arguments, *opened, resumed, recorded);
   const bool has_sweep = !axes_of_file(*source).empty();
   const int code = write_reports(arguments, opened->scenario, has_sweep, runs, recorded);
   const bool died = std::any_of(runs.begin(), runs.end(),
                                 [](const RunResult& run) { return run.outcome() == "failed"; });
-  return code != 0 ? code : (died ? kDiedExit : 0);
+  const bool unsaved = std::any_of(runs.begin(), runs.end(), [](const RunResult& run) {
+    return run.checkpoint_failed();
+  });
+  return code != 0 ? code : (unsaved ? kFaultsExit : (died ? kDiedExit : 0));
 }
 
 }  // namespace shardscope

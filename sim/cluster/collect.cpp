@@ -63,6 +63,7 @@ void set_time(const StepTime& time, TimeSplit& message) {
   message.set_forward_s(at(time.compute_s, Phase::forward));
   message.set_backward_s(at(time.compute_s, Phase::backward));
   message.set_optimizer_s(at(time.compute_s, Phase::optimizer));
+  message.set_checkpoint_s(at(time.compute_s, Phase::checkpoint));
   message.set_exposed_communication_s(exposed_s);
   message.set_busy_communication_s(time.busy_communication_s);
   message.set_exposed_forward_s(at(time.exposed_s, Phase::forward));
@@ -132,9 +133,12 @@ void set_diagnostics(const Ranks& ranks, std::size_t step, StepResult& message) 
 }
 
 void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) {
-  for (std::size_t i = 0; i < scenario.training.steps; ++i) {
+  const std::size_t steps = ranks.front()->steps().size();
+  const auto resumed = static_cast<std::int64_t>(scenario.training.steps - steps);
+  result.set_resumed_steps(resumed);
+  for (std::size_t i = 0; i < steps; ++i) {
     StepResult& message = *result.add_steps();
-    message.set_step(static_cast<std::int64_t>(i) + 1);
+    message.set_step(resumed + static_cast<std::int64_t>(i) + 1);
     const StepDiagnostics& diagnostics = ranks.front()->steps()[i].diagnostics;
     message.set_loss_scale(diagnostics.loss_scale);
     message.set_skipped(diagnostics.update.skipped);
@@ -202,7 +206,7 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
     add_rank(scenario, strategy, *rank, result);
   }
   add_recordings(ranks, result);
-  set_limits(platform, ranks, last_rank(ranks, scenario.training.steps - 1),
+  set_limits(platform, ranks, last_rank(ranks, ranks.front()->steps().size() - 1),
              *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;

@@ -14,20 +14,40 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
       recorder_(recorded, rank, scenario.world_size, scenario.model.layer_count(),
                 scenario.training.steps) {}
 
-void Rank::run(const std::function<void(std::int64_t)>& on_step) {
+void Rank::run(const StateSource* resumed, SavePoint* save_point,
+               const std::function<void(std::int64_t)>& on_step) {
   device_.emplace(scenario_.device, transport_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
-  trainer_->initialize(weights_);
-  for (std::size_t t = 1; t <= scenario_.training.steps; ++t) {
-    const auto step = static_cast<std::int64_t>(t);
+  if (resumed != nullptr) {
+    trainer_->initialize(*resumed);
+  } else {
+    trainer_->initialize(weights_);
+  }
+  const auto steps = static_cast<std::int64_t>(scenario_.training.steps);
+  for (std::int64_t step = trainer_->progress().steps + 1; step <= steps; ++step) {
     recorder_.begin_step(step, device_->timeline().last_s());
-    steps_.push_back(finish_step(trainer_->step()));
+    const StepDiagnostics diagnostics = trainer_->step();
+    if (save_point != nullptr && save_point->is_due(step)) {
+      save(*save_point);
+    }
+    steps_.push_back(finish_step(diagnostics));
     recorder_.end_step(device_->timeline().last_s());
     if (on_step) {
       on_step(step);
     }
   }
+}
+
+void Rank::save(SavePoint& save_point) {
+  device_->enter(Phase::checkpoint);
+  device_->synchronize();
+  std::uint64_t bytes = 0;
+  for (const OwnedState& part : trainer_->owned_state()) {
+    bytes += part.weights.bytes() + part.first_moment.bytes() + part.second_moment.bytes();
+  }
+  save_point.save(bytes);
+  device_->saved(bytes);
 }
 
 RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {

@@ -7,6 +7,7 @@
 
 #include "core/training/trainer.h"
 #include "sim/cluster/recorder.h"
+#include "sim/cluster/save_point.h"
 #include "sim/cluster/simgrid_device.h"
 #include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
@@ -28,9 +29,11 @@ class Rank {
        const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
        int rank);
 
-  /// The compute stream, on the rank's actor: trains all steps. `on_step` is called after each.
-  /// Throws OutOfMemory.
-  void run(const std::function<void(std::int64_t)>& on_step);
+  /// The compute stream, on the rank's actor: trains all steps, or those after a saved state.
+  /// `on_step` is called after each; `save_point` may be null. Throws OutOfMemory,
+  /// LossScaleExhausted and CheckpointFailed.
+  void run(const StateSource* resumed, SavePoint* save_point,
+           const std::function<void(std::int64_t)>& on_step);
 
   int rank() const { return rank_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
@@ -40,6 +43,7 @@ class Rank {
   const Trainer& trainer() const { return *trainer_; }
 
  private:
+  void save(SavePoint& save_point);
   RankStepRecord finish_step(StepDiagnostics diagnostics);
 
   const Scenario& scenario_;

@@ -155,6 +155,12 @@ void SimGridDevice::synchronize() {
   launched_.clear();
 }
 
+void SimGridDevice::saved(std::uint64_t bytes) {
+  const double begin_s = timeline_.last_s();
+  timeline_.computed(position().phase, now());
+  recorder_.kernel(position(), "save", {.bytes = static_cast<double>(bytes)}, {}, begin_s, now());
+}
+
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {
   synchronize();
   RecordedCollective* recorded = recorder_.enqueue(position(), *collective, now());

@@ -39,6 +39,9 @@ class SimGridDevice final : public Device {
   /// Returns when every kernel so far is done.
   void synchronize();
 
+  /// The time since the last kernel or wait went into saving so many bytes of a checkpoint.
+  void saved(std::uint64_t bytes);
+
   Timeline& timeline() { return timeline_; }
   const MemoryLedger& memory() const { return memory_; }
   const ComputeLimits& limits() const { return limits_; }

@@ -14,6 +14,7 @@
 #include "sim/cluster/collect.h"
 #include "sim/cluster/network.h"
 #include "sim/cluster/rank.h"
+#include "sim/cluster/save_point.h"
 #include "sim/result/result.pb.h"
 
 namespace shardscope {
@@ -63,16 +64,37 @@ struct MemoryFaults {
   }
 };
 
+// Why the run ended itself.
+struct Failure {
+  std::optional<std::string> reason;
+  bool is_of_checkpoint = false;
+};
+
+// What all ranks own, to be saved.
+std::optional<std::string> write_checkpoint(const std::vector<std::unique_ptr<Rank>>& ranks,
+                                            const SimulationOptions& options) {
+  std::vector<std::vector<OwnedState>> owned;
+  for (const auto& rank : ranks) {
+    owned.push_back(rank->trainer().owned_state());
+  }
+  return options.on_checkpoint(ranks.front()->trainer().progress(), owned);
+}
+
 void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults,
-              std::optional<std::string>& failure) {
+              SavePoint* save_point, Failure& failure) {
   std::optional<OutOfMemory> reason;
   try {
-    rank.run(rank.rank() == 0 ? options.on_step : nullptr);
+    rank.run(options.resumed, save_point, rank.rank() == 0 ? options.on_step : nullptr);
   } catch (const OutOfMemory& error) {
     reason = error;
   } catch (const LossScaleExhausted& error) {  // On all ranks, in the same step.
     if (rank.rank() == 0) {
-      failure = "step " + std::to_string(rank.device().position().step) + ": " + error.what();
+      const std::int64_t step = rank.device().position().step;
+      failure.reason = "step " + std::to_string(step) + ": " + error.what();
+    }
+  } catch (const CheckpointFailed& error) {  // The same.
+    if (rank.rank() == 0) {
+      failure = {.reason = error.what(), .is_of_checkpoint = true};
     }
   }
   if (reason.has_value()) {
@@ -100,14 +122,22 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
 
   const Platform platform = make_star(scenario.world_size, scenario.link);
   MemoryFaults faults;
-  std::optional<std::string> failure;
+  Failure failure;
   std::vector<std::unique_ptr<Rank>> ranks;
+  std::optional<SavePoint> save_point;
+  if (scenario.checkpoint.has_value()) {
+    save_point.emplace(*scenario.checkpoint, scenario.world_size, [&] {
+      const bool is_real = scenario.training.storage == Storage::real;
+      return is_real && options.on_checkpoint ? write_checkpoint(ranks, options) : std::nullopt;
+    });
+  }
+  SavePoint* const save = save_point.has_value() ? &*save_point : nullptr;
   for (int r = 0; r < scenario.world_size; ++r) {
     ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform,
                                            options.recorded, r));
     s4u::Actor::create("rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
-                       [&rank = *ranks.back(), &options, &faults, &failure] {
-                         run_rank(rank, options, faults, failure);
+                       [&rank = *ranks.back(), &options, &faults, save, &failure] {
+                         run_rank(rank, options, faults, save, failure);
                        });
   }
   engine.run();
@@ -116,8 +146,10 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
     return out_of_memory_result(scenario, strategy, ranks, faults.first->rank,
                                 faults.first->reason);
   }
-  if (failure.has_value()) {
-    return failed_result(scenario, strategy, *failure);
+  if (failure.reason.has_value()) {
+    RunResult result = failed_result(scenario, strategy, *failure.reason);
+    result.set_checkpoint_failed(failure.is_of_checkpoint);
+    return result;
   }
   return completed_result(scenario, strategy, platform, ranks, options.on_weights);
 }

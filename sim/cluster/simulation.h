@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/data/sources.h"
 #include "core/tensor/tensor.h"
 #include "core/training/strategy.h"
+#include "core/training/training_state.h"
 #include "sim/cluster/recorded_steps.h"
 #include "sim/scenario/scenario.h"
 
@@ -20,6 +24,15 @@ struct SimulationOptions {
 
   /// Steps whose every operation comes with the result.
   RecordedSteps recorded = {};
+
+  /// A saved state to go on from, of fewer steps than the scenario has. Null: from the weights.
+  const StateSource* resumed = nullptr;
+
+  /// Writes a checkpoint when one is due (scenario.checkpoint): what each rank owns, by rank; not
+  /// called if shape-only. Gives the reason if it cannot be written, which ends the run as failed.
+  std::function<std::optional<std::string>(const TrainingProgress& progress,
+                                           const std::vector<std::vector<OwnedState>>& owned)>
+      on_checkpoint;
 
   /// Called as ranks reach the end of step t of `scenario.training.steps`. May be empty.
   std::function<void(std::int64_t t)> on_step;

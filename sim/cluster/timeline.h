@@ -10,7 +10,7 @@
 
 namespace shardscope {
 
-inline constexpr std::size_t kPhaseCount = 4;
+inline constexpr std::size_t kPhaseCount = 5;
 
 /// One step of one rank; seconds.
 struct StepTime {

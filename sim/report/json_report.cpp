@@ -117,6 +117,7 @@ Json::Value time_value(const TimeSplit& time) {
   value["forward_s"] = number(time.forward_s());
   value["backward_s"] = number(time.backward_s());
   value["optimizer_s"] = number(time.optimizer_s());
+  value["checkpoint_s"] = number(time.checkpoint_s());
   value["exposed_communication_s"] = number(time.exposed_communication_s());
   value["busy_communication_s"] = number(time.busy_communication_s());
   value["exposed_forward_s"] = number(time.exposed_forward_s());

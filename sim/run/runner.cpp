@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/checkpoint/writer.h"
 #include "sim/cluster/simulation.h"
 #include "sim/files/safetensors.h"
 #include "sim/files/weights.h"
@@ -49,6 +50,17 @@ std::vector<SafetensorsTensor> tensors_of(const ModelSpec& model) {
   return tensors;
 }
 
+CheckpointRun checkpoint_run(const Scenario& scenario, const Strategy& strategy,
+                             const std::string& program) {
+  return {.program = program,
+          .scenario = scenario.name,
+          .model = scenario.model,
+          .precision = scenario.training.precision,
+          .strategy = std::string(strategy.name),
+          .world_size = scenario.world_size,
+          .optimizer = scenario.training.optimizer};
+}
+
 // Layers' buffers come and go in every step: giving their memory back to the system each time costs
 // more than the arithmetic on it. Larger blocks still go back, so that the host's peak stays near
 // what the ranks hold.
@@ -71,6 +83,18 @@ RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
   simulation.recorded = options.recorded;
   if (options.show_progress) {
     simulation.on_step = Progress(strategy.name, scenario.training.steps);
+  }
+  simulation.resumed = options.resumed;
+  std::optional<CheckpointWriter> checkpoints;
+  if (scenario.checkpoint.has_value()) {
+    checkpoints.emplace(scenario.checkpoint->directory, scenario.checkpoint->keep,
+                        checkpoint_run(scenario, strategy, options.program));
+    simulation.on_checkpoint = [&](const TrainingProgress& progress,
+                                   const std::vector<std::vector<OwnedState>>& owned) {
+      std::string error;
+      const bool saved = checkpoints->write(progress, owned, error).has_value();
+      return saved ? std::nullopt : std::optional(error);
+    };
   }
   std::optional<SafetensorsWriter> writer;
   if (options.save_weights.has_value()) {

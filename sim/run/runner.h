@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/training/strategy.h"
+#include "core/training/training_state.h"
 #include "sim/cluster/recorded_steps.h"
 #include "sim/run/sources.h"
 #include "sim/scenario/scenario.h"
@@ -20,6 +21,12 @@ struct RunOptions {
 
   /// An existing folder for the final weights, <folder>/<STRATEGY>.safetensors.
   std::optional<std::string> save_weights;
+
+  /// A saved state to go on from.
+  const StateSource* resumed = nullptr;
+
+  /// What writes checkpoints: "shardscope 0.1.0".
+  std::string program;
 
   bool show_progress = false;  ///< A line on standard error that is rewritten.
 };

@@ -85,6 +85,11 @@ void add_cluster(Canonical& out, const Scenario& scenario) {
   out.number("device.launch_overhead", device.launch_overhead_s);
   out.number("link.bandwidth", scenario.link.bandwidth_bytes_per_s);
   out.number("link.latency", scenario.link.latency_s);
+  if (scenario.checkpoint.has_value()) {
+    out.whole("checkpoint.every_steps",
+              static_cast<std::uint64_t>(scenario.checkpoint->every_steps));
+    out.number("storage.bandwidth", scenario.checkpoint->bandwidth_bytes_per_s);
+  }
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 namespace shardscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Dimension>, 8> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Dimension>, 9> kQuantities = {{
     {"cluster.device.memory", Dimension::size},
     {"cluster.device.peak_flops", Dimension::speed},
     {"cluster.device.memory_bandwidth", Dimension::rate},
     {"cluster.device.launch_overhead", Dimension::time},
     {"cluster.link.bandwidth", Dimension::rate},
     {"cluster.link.latency", Dimension::time},
+    {"cluster.storage.bandwidth", Dimension::rate},
     {"options.bucket_size", Dimension::size},
     {"options.first_bucket_size", Dimension::size},
 }};

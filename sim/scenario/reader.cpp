@@ -61,6 +61,7 @@ class Resolver {
     resolve_model();
     resolve_training();
     resolve_cluster();
+    resolve_checkpoint();
     resolve_strategies();
     apply_options(text_, scenario_.world_size, scenario_.strategies);
     check_batch_divides();
@@ -169,6 +170,40 @@ class Resolver {
     link.bandwidth_bytes_per_s =
         required_quantity("cluster.link.bandwidth", Dimension::rate, Zero::refused);
     link.latency_s = required_quantity("cluster.link.latency", Dimension::time, Zero::allowed);
+  }
+
+  void resolve_checkpoint() {
+    if (!text_.has("training.checkpoint")) {
+      if (text_.has("cluster.storage.bandwidth")) {
+        quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
+      }
+      return;
+    }
+    CheckpointSpec& checkpoint = scenario_.checkpoint.emplace();
+    const char* directory = "training.checkpoint.directory";
+    if (!text_.has(directory)) {
+      text_.report_missing(directory, "a folder for checkpoints");
+    } else if (text_.string(directory).empty() || find_non_text(text_.string(directory))) {
+      text_.refuse(directory, "is no path", "a folder for checkpoints");
+    } else {
+      checkpoint.directory = absolute_path(directory).string();
+    }
+    if (text_.has("training.checkpoint.every_steps")) {
+      checkpoint.every_steps = whole("training.checkpoint.every_steps", kSteps);
+    } else {
+      text_.report_missing("training.checkpoint.every_steps", "a number of steps");
+    }
+    checkpoint.keep = static_cast<std::size_t>(whole("training.checkpoint.keep", kSteps));
+    checkpoint.bandwidth_bytes_per_s =
+        required_quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
+  }
+
+  // Of a file or folder: relative to the scenario's, or to the current one.
+  std::filesystem::path absolute_path(const char* path) {
+    std::error_code error;
+    const std::filesystem::path base =
+        text_.is_overridden(path) ? std::filesystem::current_path(error) : folder_;
+    return (base / text_.string(path)).lexically_normal();
   }
 
   void resolve_device() {
@@ -304,9 +339,7 @@ class Resolver {
     if (!text_.has(path)) return {};
     std::error_code error;
     const std::filesystem::path given = text_.string(path);
-    const std::filesystem::path base =
-        text_.is_overridden(path) ? std::filesystem::current_path(error) : folder_;
-    const std::filesystem::path absolute = (base / given).lexically_normal();
+    const std::filesystem::path absolute = absolute_path(path);
     resolved = absolute.string();
     const auto refuse = [&](const std::string& problem) {
       text_.refuse(path, problem, "a safetensors file; looked for " + absolute.string());

@@ -30,6 +30,14 @@ struct LinkSpec {
   double latency_s = 0;  ///< Of one link; a path has twice that.
 };
 
+/// Checkpoints of a run, and where they go.
+struct CheckpointSpec {
+  std::string directory;
+  std::int64_t every_steps = 1;
+  std::size_t keep = 2;
+  double bandwidth_bytes_per_s = 0;  ///< Of each rank's way to the storage.
+};
+
 struct Scenario {
   std::string name;
   ModelSpec model;
@@ -40,6 +48,7 @@ struct Scenario {
   int world_size = 1;
   DeviceSpec device;
   LinkSpec link;
+  std::optional<CheckpointSpec> checkpoint;
   std::vector<Strategy> strategies;
 
   /// Hash of the resolved scenario, 16 hex digits: equal for equal content, however it was written.

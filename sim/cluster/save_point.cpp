@@ -1,0 +1,31 @@
+#include "sim/cluster/save_point.h"
+
+#include <simgrid/s4u/Actor.hpp>
+#include <utility>
+
+namespace shardscope {
+
+SavePoint::SavePoint(const CheckpointSpec& spec, int ranks, Write write)
+    : spec_(spec),
+      barrier_(simgrid::s4u::Barrier::create(static_cast<unsigned>(ranks))),
+      write_(std::move(write)),
+      ranks_(ranks) {}
+
+void SavePoint::save(std::uint64_t bytes) {
+  const bool is_last = ++arrived_ == ranks_;
+  barrier_->wait();
+  if (is_last) {
+    arrived_ = 0;
+    error_ = write_();
+  }
+  barrier_->wait();
+  if (error_.has_value()) {
+    throw CheckpointFailed(*error_);
+  }
+  if (bytes > 0) {
+    simgrid::s4u::this_actor::sleep_for(static_cast<double>(bytes) / spec_.bandwidth_bytes_per_s);
+  }
+  barrier_->wait();
+}
+
+}  // namespace shardscope
