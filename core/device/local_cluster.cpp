@@ -4,8 +4,10 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/check.h"
@@ -23,47 +25,62 @@ struct Message {
   std::vector<std::byte> data;
 };
 
-// The queues between all pairs of ranks.
+// What was sent to one rank and not yet received. A lock of its own, so that a message wakes only
+// the rank it is for.
+struct Mailbox {
+  explicit Mailbox(int world_size) : from(static_cast<std::size_t>(world_size)) {}
+
+  std::mutex mutex;
+  std::condition_variable arrived;
+  std::vector<std::deque<Message>> from;
+  bool stopped = false;
+};
+
+// The mailboxes of all ranks.
 class Switchboard {
  public:
-  explicit Switchboard(int world_size)
-      : world_size_(world_size), queues_(static_cast<std::size_t>(world_size) * world_size) {}
+  explicit Switchboard(int world_size) {
+    for (int rank = 0; rank < world_size; ++rank) {
+      mailboxes_.push_back(std::make_unique<Mailbox>(world_size));
+    }
+  }
 
-  int world_size() const { return world_size_; }
+  int world_size() const { return static_cast<int>(mailboxes_.size()); }
 
   void send(int from, int to, Message message) {
-    const std::lock_guard lock(mutex_);
-    queue(from, to).push_back(std::move(message));
-    arrived_.notify_all();
+    Mailbox& mailbox = of(to);
+    {
+      const std::lock_guard lock(mailbox.mutex);
+      mailbox.from[static_cast<std::size_t>(from)].push_back(std::move(message));
+    }
+    mailbox.arrived.notify_one();
   }
 
   Message receive(int from, int to) {
-    std::unique_lock lock(mutex_);
-    arrived_.wait(lock, [&] { return stopped_ || !queue(from, to).empty(); });
-    if (queue(from, to).empty()) {
+    Mailbox& mailbox = of(to);
+    std::deque<Message>& queue = mailbox.from[static_cast<std::size_t>(from)];
+    std::unique_lock lock(mailbox.mutex);
+    mailbox.arrived.wait(lock, [&] { return mailbox.stopped || !queue.empty(); });
+    if (queue.empty()) {
       throw ClusterStopped{};
     }
-    Message message = std::move(queue(from, to).front());
-    queue(from, to).pop_front();
+    Message message = std::move(queue.front());
+    queue.pop_front();
     return message;
   }
 
   void stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    arrived_.notify_all();
+    for (const std::unique_ptr<Mailbox>& mailbox : mailboxes_) {
+      const std::lock_guard lock(mailbox->mutex);
+      mailbox->stopped = true;
+      mailbox->arrived.notify_one();
+    }
   }
 
  private:
-  std::deque<Message>& queue(int from, int to) {
-    return queues_[static_cast<std::size_t>(from) * world_size_ + to];
-  }
+  Mailbox& of(int rank) { return *mailboxes_[static_cast<std::size_t>(rank)]; }
 
-  int world_size_;
-  std::vector<std::deque<Message>> queues_;
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  bool stopped_ = false;
+  std::vector<std::unique_ptr<Mailbox>> mailboxes_;
 };
 
 class SentRequest final : public Request {

@@ -43,12 +43,15 @@ UpdateReport ZeroOptimizer::step(std::int64_t t, double loss_scale, bool checks)
   for (std::size_t u = 0; reports && u < gradients.size(); ++u) {
     report.sum_of_squares += sum_of_squares(gradients[u]) / (loss_scale * loss_scale);
   }
-  if (checks && any_overflow(gradients)) {
+  // Where whole tensors have owners every rank has the averages of all tensors and asks no other.
+  const std::vector<Tensor> known =
+      strategy_.partition == Partition::tensor_owner ? std::vector{gradients_.kept()} : gradients;
+  if (checks && any_overflow(known)) {
     report.skipped = true;
     return report;
   }
   if (options_.clip_norm > 0) {
-    report.norm = global_norm(gradients, loss_scale);
+    report.norm = global_norm(known, loss_scale);
   }
   update(t, gradients, gradient_scale(loss_scale, report.norm));
   parameters_.publish();
@@ -85,20 +88,19 @@ bool ZeroOptimizer::any_overflow(const std::vector<Tensor>& gradients) {
   return sum_over_ranks(mine ? 1.0 : 0.0, Purpose::overflow) > 0.0;
 }
 
-// torch's clip_grad_norm_ and DeepSpeed's scaled_global_norm: the root of the summed squares. Where
-// every rank has all averages it needs no other; shards' sums are all_reduced, padding being zero.
+// torch's clip_grad_norm_ and DeepSpeed's scaled_global_norm: the root of the summed squares.
+// Shards' sums are all_reduced, padding being zero; unscaled, since fp32 may not hold the square of
+// the scale.
 double ZeroOptimizer::global_norm(const std::vector<Tensor>& gradients, double loss_scale) {
-  const std::vector<Tensor> all =
-      strategy_.partition == Partition::tensor_owner ? std::vector{gradients_.kept()} : gradients;
   double squares = 0;
   std::size_t elements = 0;
-  for (const Tensor& gradient : all) {
+  for (const Tensor& gradient : gradients) {
     squares += sum_of_squares(gradient);
     elements += gradient.count;
   }
   groups_.shard.device().compute("norm",
                                  sum_of_squares_cost(elements, options_.accumulate_precision()));
-  return std::sqrt(sum_over_ranks(squares, Purpose::norm)) / loss_scale;
+  return std::sqrt(sum_over_ranks(squares / (loss_scale * loss_scale), Purpose::norm));
 }
 
 // torch unscales, then multiplies by min(1, clip / (norm + 1e-6)). DeepSpeed divides once, by

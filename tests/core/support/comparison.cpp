@@ -57,6 +57,25 @@ double parameter_error(DType precision, const std::vector<double>& values,
   return precision == DType::fp32 ? largest : std::sqrt(difference / square);
 }
 
+Worst compare(const TrainingRun& run, const OracleRun& oracle, DType precision) {
+  const std::vector<double> weights(run.weights.begin(), run.weights.end());
+  return {.loss = largest_relative_error(run.losses, oracle.losses),
+          .norm = largest_relative_error(run.gradient_norms, oracle.gradient_norms),
+          .parameters = parameter_error(precision, weights, oracle.weights)};
+}
+
+Worst compare(const TrainingRun& run, const PytorchRun& pytorch, DType precision) {
+  std::vector<double> given(run.weights.begin(), run.weights.begin() + 8);
+  std::vector<double> expected = pytorch.first8;
+  for (std::size_t i = 0; i < run.weights.size(); i += 97) {
+    given.push_back(run.weights[i]);
+  }
+  expected.insert(expected.end(), pytorch.every97.begin(), pytorch.every97.end());
+  return {.loss = largest_relative_error(run.losses, pytorch.loss),
+          .norm = largest_relative_error(run.gradient_norms, pytorch.gradient_norm),
+          .parameters = parameter_error(precision, given, expected)};
+}
+
 void check(const Worst& worst, DType precision, const char* against) {
   const Tolerance allowed = tolerance(precision);
   EXPECT_LE(worst.loss, allowed.relative_loss) << "loss against " << against;

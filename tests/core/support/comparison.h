@@ -4,6 +4,9 @@
 #include <vector>
 
 #include "core/tensor/dtype.h"
+#include "tests/core/support/oracle.h"
+#include "tests/core/support/pytorch.h"
+#include "tests/core/support/training_run.h"
 
 namespace shardscope::testing {
 
@@ -31,6 +34,11 @@ double largest_relative_error(const std::vector<double>& values,
 
 double parameter_error(DType precision, const std::vector<double>& values,
                        const std::vector<double>& expected);
+
+Worst compare(const TrainingRun& run, const OracleRun& oracle, DType precision);
+
+/// Of the parameters, those that the reference has.
+Worst compare(const TrainingRun& run, const PytorchRun& pytorch, DType precision);
 
 /// Fails the test where an error exceeds its tolerance.
 void check(const Worst& worst, DType precision, const char* against);

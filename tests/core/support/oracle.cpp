@@ -43,6 +43,7 @@ std::vector<float> Oracle::averaged_gradient(std::int64_t t, double& loss) const
   };
   const auto rounded = to(options_.precision);
   const auto rounded_on_the_wire = to(options_.reduce_precision);
+  const auto rounded_as_kept = to(options_.accumulate_precision());
   std::vector<double> parameters(weights_.begin(), weights_.end());
   for (double& p : parameters) {
     p = rounded(p);
@@ -62,7 +63,7 @@ std::vector<float> Oracle::averaged_gradient(std::int64_t t, double& loss) const
   std::vector<float> averages;
   for (const double sum : sums) {
     const double average = rounded_on_the_wire(sum / static_cast<double>(parts_));
-    averages.push_back(static_cast<float>(rounded(average)));
+    averages.push_back(static_cast<float>(rounded_as_kept(average)));
   }
   return averages;
 }
@@ -90,6 +91,18 @@ void Oracle::adam(std::int64_t t, const std::vector<float>& gradient) {
     v = beta2 * v + rest2 * g * g;
     p -= rate * m / (std::sqrt(v) / root + static_cast<float>(o.epsilon));
   }
+}
+
+OracleRun run_oracle(const ModelSpec& model, const TrainingOptions& options, std::size_t parts,
+                     const WeightSource& weights, const BatchSource& batches) {
+  Oracle oracle(model, options, parts, weights, batches);
+  OracleRun run;
+  for (std::size_t step = 0; step < options.steps; ++step) {
+    run.losses.push_back(oracle.step(static_cast<std::int64_t>(step) + 1));
+    run.gradient_norms.push_back(oracle.gradient_norm());
+  }
+  run.weights.assign(oracle.weights().begin(), oracle.weights().end());
+  return run;
 }
 
 }  // namespace shardscope::testing

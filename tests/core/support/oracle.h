@@ -39,4 +39,14 @@ class Oracle {
   double gradient_norm_ = 0;
 };
 
+/// A whole training by the oracle.
+struct OracleRun {
+  std::vector<double> losses;
+  std::vector<double> gradient_norms;
+  std::vector<double> weights;
+};
+
+OracleRun run_oracle(const ModelSpec& model, const TrainingOptions& options, std::size_t parts,
+                     const WeightSource& weights, const BatchSource& batches);
+
 }  // namespace shardscope::testing

@@ -43,10 +43,10 @@ std::vector<double> next_list(std::istringstream& line) {
 
 }  // namespace
 
-std::map<std::pair<std::string, int>, PytorchRun> read_pytorch_runs(std::string_view problem) {
+std::map<std::pair<std::string, int>, PytorchRun> read_pytorch_runs(std::string_view name) {
   std::map<std::pair<std::string, int>, PytorchRun> runs;
   PytorchRun* run = nullptr;
-  for (std::istringstream& line : read_lines("pytorch_" + std::string(problem) + ".txt")) {
+  for (std::istringstream& line : read_lines("pytorch_" + std::string(name) + ".txt")) {
     const auto key = next<std::string>(line);
     if (key == "run") {
       const auto precision = next<std::string>(line);
@@ -61,6 +61,10 @@ std::map<std::pair<std::string, int>, PytorchRun> read_pytorch_runs(std::string_
       run->first8 = next_list(line);
     } else if (key == "every97") {
       run->every97 = next_list(line);
+    } else if (key == "loss_scale") {
+      run->loss_scale = next_list(line);
+    } else if (key == "skipped") {
+      run->skipped = next_list(line);
     } else {
       throw std::runtime_error("unknown figure " + key);
     }

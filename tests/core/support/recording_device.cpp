@@ -1,11 +1,13 @@
 #include "tests/core/support/recording_device.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace shardscope::testing {
 
 std::unique_ptr<Request> CountingTransport::isend(int peer, Tensor data) {
   sent_bytes_ += data.bytes();
+  sent_bytes_to_[peer] += data.bytes();
   ++sent_messages_;
   return inner_.isend(peer, data);
 }
@@ -26,18 +28,19 @@ std::ostream& operator<<(std::ostream& out, const DeviceEvent& event) {
 
 class RecordingDevice::RecordingWork final : public Work {
  public:
-  RecordingWork(RecordingDevice& device, std::unique_ptr<Collective> done)
-      : device_(device), done_(std::move(done)) {}
+  RecordingWork(RecordingDevice& device, std::unique_ptr<Collective> collective)
+      : device_(device), collective_(std::move(collective)) {}
 
   void wait() override {
+    device_.run_up_to(*collective_);
     device_.events_.push_back(
         {.what = "wait", .phase = device_.position().phase, .held = device_.memory().current()});
-    done_.reset();
+    collective_.reset();
   }
 
  private:
   RecordingDevice& device_;
-  std::unique_ptr<Collective> done_;
+  std::unique_ptr<Collective> collective_;
 };
 
 void RecordingDevice::compute(std::string_view kernel, Cost cost) {
@@ -52,16 +55,28 @@ void RecordingDevice::compute(std::string_view kernel, Cost cost) {
 std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> collective) {
   const Schedule& schedule = collective->schedule();
   events_.push_back({.what = std::string(name(schedule.operation())),
+                     .phase = position().phase,
                      .count = schedule.chunking().count,
                      .chunk = schedule.chunking().chunk,
                      .held = memory().current()});
-  // The tables of the wire have no norms and flags.
-  if (collective->purpose() == Purpose::data) {
-    collective->run(transport_);
-  } else {
-    collective->run(transport_.inner());
+  waiting_.push_back(collective.get());
+  if (when_ == RunCollectives::when_enqueued) {
+    run_up_to(*collective);
   }
   return std::make_unique<RecordingWork>(*this, std::move(collective));
+}
+
+void RecordingDevice::run_up_to(const Collective& last) {
+  while (std::find(waiting_.begin(), waiting_.end(), &last) != waiting_.end()) {
+    run(*waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+void RecordingDevice::run(Collective& collective) {
+  // The tables of the wire have no norms and flags.
+  collective.run(collective.purpose() == Purpose::data ? static_cast<Transport&>(transport_)
+                                                       : transport_.inner());
 }
 
 }  // namespace shardscope::testing

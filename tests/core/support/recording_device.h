@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -26,11 +28,15 @@ class CountingTransport final : public Transport {
   std::uint64_t received_bytes() const { return received_bytes_; }
   std::uint64_t sent_messages() const { return sent_messages_; }
 
+  /// By world rank of the peer.
+  const std::map<int, std::uint64_t>& sent_bytes_to() const { return sent_bytes_to_; }
+
  private:
   Transport& inner_;
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t received_bytes_ = 0;
   std::uint64_t sent_messages_ = 0;
+  std::map<int, std::uint64_t> sent_bytes_to_;
 };
 
 /// One call, with the rank's memory when it was made.
@@ -48,11 +54,16 @@ struct DeviceEvent {
 
 std::ostream& operator<<(std::ostream& out, const DeviceEvent& event);
 
-/// Runs collectives when they are enqueued, over a CountingTransport; their staging lives until
-/// they are waited for.
+/// When a device runs the collectives it is given. A real one may do so at any moment in between,
+/// so that a training must end alike with both.
+enum class RunCollectives { when_enqueued, when_waited_for };
+
+/// Runs collectives over a CountingTransport, in their order; their staging lives until they are
+/// waited for.
 class RecordingDevice final : public Device {
  public:
-  explicit RecordingDevice(LocalRank rank) : inner_(rank.device), transport_(rank.transport) {}
+  explicit RecordingDevice(LocalRank rank, RunCollectives when = RunCollectives::when_enqueued)
+      : inner_(rank.device), transport_(rank.transport), when_(when) {}
 
   MemoryLedger& memory() override { return inner_.memory(); }
   void compute(std::string_view kernel, Cost cost) override;
@@ -64,8 +75,13 @@ class RecordingDevice final : public Device {
  private:
   class RecordingWork;
 
+  void run(Collective& collective);
+  void run_up_to(const Collective& last);
+
   Device& inner_;
   CountingTransport transport_;
+  RunCollectives when_;
+  std::deque<Collective*> waiting_;  // To be run, in the order they were enqueued.
   std::vector<DeviceEvent> events_;
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 
 #include "core/device/process_group.h"
 #include "core/training/trainer.h"
@@ -18,8 +19,9 @@ class Collector {
  public:
   Collector(const ModelSpec& model, const TrainingOptions& options, int world_size)
       : has_master_weights_(options.has_master_weights()), world_size_(world_size) {
-    run_.losses.resize(options.steps);
-    run_.gradient_norms.resize(options.steps);
+    const std::vector<double> of_ranks(static_cast<std::size_t>(world_size));
+    losses_.resize(options.steps, of_ranks);
+    squares_.resize(options.steps, of_ranks);
     run_.ranks.resize(static_cast<std::size_t>(world_size));
     if (options.storage == Storage::real) {
       run_.weights.assign(model.parameters(), std::nanf(""));
@@ -28,11 +30,10 @@ class Collector {
 
   RankRecord& rank(int rank) { return run_.ranks[static_cast<std::size_t>(rank)]; }
 
-  // Norms are kept squared until the end.
   void add_step(std::size_t step, int rank, const StepDiagnostics& diagnostics) {
     const std::lock_guard lock(mutex_);
-    run_.losses[step] += diagnostics.local_loss / world_size_;
-    run_.gradient_norms[step] += diagnostics.update.sum_of_squares;
+    losses_[step][static_cast<std::size_t>(rank)] = diagnostics.local_loss / world_size_;
+    squares_[step][static_cast<std::size_t>(rank)] = diagnostics.update.sum_of_squares;
     if (rank == 0) {
       run_.updates.push_back(diagnostics.update);
       run_.loss_scales.push_back(diagnostics.loss_scale);
@@ -71,16 +72,24 @@ class Collector {
   }
 
   TrainingRun take() {
-    for (double& norm : run_.gradient_norms) {
-      norm = std::sqrt(norm);
+    for (std::size_t step = 0; step < losses_.size(); ++step) {
+      run_.losses.push_back(sum(losses_[step]));
+      run_.gradient_norms.push_back(std::sqrt(sum(squares_[step])));
     }
     return std::move(run_);
   }
 
  private:
+  // In the order of ranks, not of their arrival.
+  static double sum(const std::vector<double>& of_ranks) {
+    return std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0);
+  }
+
   bool has_master_weights_;
   int world_size_;
   std::mutex mutex_;
+  std::vector<std::vector<double>> losses_;   // Of each step, by rank: its part.
+  std::vector<std::vector<double>> squares_;  // The same, of the squared norm.
   TrainingRun run_;
 };
 
@@ -88,12 +97,12 @@ class Collector {
 
 TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
                   int world_size, const WeightSource& weights, const BatchSource& batches,
-                  std::uint64_t capacity_bytes) {
+                  RunCollectives when) {
   Collector collector(model, options, world_size);
   const auto body = [&](LocalRank local) {
     const int rank = local.transport.rank();
     RankRecord& record = collector.rank(rank);
-    RecordingDevice device(local);
+    RecordingDevice device(local, when);
     {
       ProcessGroup group(device, rank, world_size, options.storage);
       Trainer trainer(strategy, model, options, group, &batches);
@@ -108,6 +117,7 @@ TrainingRun train(const Strategy& strategy, const ModelSpec& model, const Traini
         sent = device.transport().sent_bytes();
         received = device.transport().received_bytes();
       }
+      record.sent_bytes_to = device.transport().sent_bytes_to();
       record.held_after_step = device.memory().current();
       if (options.storage == Storage::real) {
         collector.add_weights(rank, trainer);
@@ -118,7 +128,7 @@ TrainingRun train(const Strategy& strategy, const ModelSpec& model, const Traini
     record.held_at_the_end = device.memory().current_total();
     record.events = device.events();
   };
-  run_local_cluster(world_size, body, capacity_bytes);
+  run_local_cluster(world_size, body);
   return collector.take();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/data/sources.h"
@@ -19,6 +20,7 @@ struct RankRecord {
   std::uint64_t peak_total = 0;
   std::vector<std::uint64_t> sent_bytes;  // Of each step.
   std::vector<std::uint64_t> received_bytes;
+  std::map<int, std::uint64_t> sent_bytes_to;  // By peer, in all steps.
   std::vector<DeviceEvent> events;
   std::uint64_t held_at_the_end = 0;  // When the trainer is gone.
 };
@@ -35,7 +37,7 @@ struct TrainingRun {
 /// Trains options.steps steps. Throws OutOfMemory.
 TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
                   int world_size, const WeightSource& weights, const BatchSource& batches,
-                  std::uint64_t capacity_bytes = MemoryLedger::kUnlimited);
+                  RunCollectives when = RunCollectives::when_enqueued);
 
 /// Fails the test unless both runs have the same weights, bit for bit.
 void expect_same_weights(const TrainingRun& a, const TrainingRun& b);

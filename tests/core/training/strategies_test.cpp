@@ -17,44 +17,6 @@
 namespace shardscope::testing {
 namespace {
 
-// What the oracle ends with; computed once for all strategies.
-struct OracleRun {
-  std::vector<double> losses;
-  std::vector<double> gradient_norms;
-  std::vector<double> weights;
-};
-
-OracleRun run_oracle(const ModelSpec& model, const TrainingOptions& options, int world,
-                     const WeightSource& weights, const BatchSource& batches) {
-  Oracle oracle(model, options, static_cast<std::size_t>(world), weights, batches);
-  OracleRun run;
-  for (std::size_t step = 0; step < options.steps; ++step) {
-    run.losses.push_back(oracle.step(static_cast<std::int64_t>(step) + 1));
-    run.gradient_norms.push_back(oracle.gradient_norm());
-  }
-  run.weights.assign(oracle.weights().begin(), oracle.weights().end());
-  return run;
-}
-
-Worst compare(const TrainingRun& run, const OracleRun& oracle, DType precision) {
-  const std::vector<double> weights(run.weights.begin(), run.weights.end());
-  return {.loss = largest_relative_error(run.losses, oracle.losses),
-          .norm = largest_relative_error(run.gradient_norms, oracle.gradient_norms),
-          .parameters = parameter_error(precision, weights, oracle.weights)};
-}
-
-Worst compare(const TrainingRun& run, const PytorchRun& pytorch, DType precision) {
-  std::vector<double> given(run.weights.begin(), run.weights.begin() + 8);
-  std::vector<double> expected = pytorch.first8;
-  for (std::size_t i = 0; i < run.weights.size(); i += 97) {
-    given.push_back(run.weights[i]);
-  }
-  expected.insert(expected.end(), pytorch.every97.begin(), pytorch.every97.end());
-  return {.loss = largest_relative_error(run.losses, pytorch.loss),
-          .norm = largest_relative_error(run.gradient_norms, pytorch.gradient_norm),
-          .parameters = parameter_error(precision, given, expected)};
-}
-
 class Strategies : public ::testing::TestWithParam<std::tuple<std::size_t, DType>> {
  protected:
   const ReferenceProblem& problem() const {
@@ -70,7 +32,8 @@ TEST_P(Strategies, TrainLikePytorchAndTheOracle) {
   Worst against_oracle;
   Worst against_pytorch;
   for (const int world : {1, 2, 3, 4, 8}) {
-    const OracleRun oracle = run_oracle(model, options, world, problem(), problem());
+    const OracleRun oracle =
+        run_oracle(model, options, static_cast<std::size_t>(world), problem(), problem());
     for (const Strategy& strategy : small_strategies()) {
       SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world));
       const TrainingRun run = train(strategy, model, options, world, problem(), problem());
@@ -159,7 +122,8 @@ TEST(StrategiesOnOtherOptions, TrainLikeTheOracle) {
     for (const int world : {1, 2, 3, 5, 7}) {
       options.global_batch = 8 * static_cast<std::size_t>(world);
       const SyntheticBatches batches(model, 4, options.global_batch);
-      const OracleRun oracle = run_oracle(model, options, world, weights, batches);
+      const OracleRun oracle =
+          run_oracle(model, options, static_cast<std::size_t>(world), weights, batches);
       for (const Strategy& strategy : small_strategies()) {
         SCOPED_TRACE("case " + std::to_string(number) + ", " + std::string(strategy.name) +
                      ", world " + std::to_string(world));
