@@ -13,10 +13,10 @@
 namespace shardscope {
 namespace {
 
-// The command that was given, or the program itself.
+// The innermost command that was given, or the program itself.
 const CLI::App& command_of(const CLI::App& app) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
-  return commands.empty() ? app : *commands.front();
+  return commands.empty() ? app : command_of(*commands.front());
 }
 
 std::vector<std::string> shown_all(const std::vector<std::string>& texts) {

@@ -272,9 +272,10 @@ TEST_F(CheckpointTest, CutAnewThereAndBackIsTheSameToTheBit) {
     const auto first =
         writer.write(saved_state.progress, saved_state.cut(owned_by(name, model, 8)), error);
     ASSERT_TRUE(first.has_value()) << error;
-    for (const Strategy& to : all_strategies()) {
+    for (int i = 0; i < 3; ++i) {
+      const Strategy& to = all_strategies()[random() % all_strategies().size()];
       const std::string other(to.name);
-      const std::string there = own.path("new/" + name + other);
+      const std::string there = own.path("new/" + std::to_string(i) + other);
       const std::string back = there + "-back";
       const std::string program = "shardscope 0.1.0";
       ASSERT_TRUE(reshard(*open_whole(first->folder), {other, owned_by(other, model, 3)}, program,
