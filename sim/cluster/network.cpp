@@ -15,7 +15,7 @@ std::vector<std::pair<std::string, std::string>> simgrid_settings() {
   };
 }
 
-Platform make_star(int world_size, const LinkSpec& link) {
+Platform make_star(int world_size, const LinkSpec& link, double communication_slowdown) {
   namespace s4u = simgrid::s4u;
   s4u::NetZone* zone = s4u::create_star_zone("cluster");
   Platform platform{.hosts = {},
@@ -23,7 +23,8 @@ Platform make_star(int world_size, const LinkSpec& link) {
                     .bandwidth_bytes_per_s = link.bandwidth_bytes_per_s};
   for (int rank = 0; rank < world_size; ++rank) {
     const std::string number = std::to_string(rank);
-    s4u::Host* host = zone->create_host("rank" + number, kHostSpeed);
+    s4u::Host* host = zone->create_host(
+        "rank" + number, std::vector<double>{kHostSpeed, kHostSpeed / communication_slowdown});
     const auto* wire =
         zone->create_split_duplex_link("link" + number, link.bandwidth_bytes_per_s)->seal();
     zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr,

@@ -37,7 +37,10 @@ struct Platform {
 /// Hosts compute at this speed; kernels are given in seconds of it.
 inline constexpr double kHostSpeed = 1e9;
 
+/// A host's states: alone, and beside a collective (DeviceSpec::communication_slowdown).
+enum HostState : unsigned long { kHostAlone = 0, kHostBesideCommunication = 1 };
+
 /// Builds and seals the platform. An Engine must exist.
-Platform make_star(int world_size, const LinkSpec& link);
+Platform make_star(int world_size, const LinkSpec& link, double communication_slowdown);
 
 }  // namespace shardscope

@@ -40,8 +40,9 @@ class SimGridDevice::Stream {
     s4u::SemaphorePtr done = s4u::Semaphore::create(0);
   };
 
-  Stream(SimGridTransport& transport, Timeline& timeline)
-      : transport_(transport), timeline_(timeline) {}
+  /// `slows`: kernels run slower while a collective is in flight.
+  Stream(SimGridTransport& transport, Timeline& timeline, bool slows)
+      : transport_(transport), timeline_(timeline), slows_(slows) {}
 
   std::shared_ptr<Job> push(Collective& collective, RecordedCollective* recorded) {
     auto job = std::make_shared<Job>(Job{&collective, recorded});
@@ -60,7 +61,9 @@ class SimGridDevice::Stream {
       const double begin_s = now();
       const bool records_transfers = job->recorded != nullptr && !job->recorded->transfers_cut();
       transport_.begin(job->collective->purpose(), records_transfers ? job->recorded : nullptr);
+      set_host_state(kHostBesideCommunication);
       job->collective->run(transport_);
+      set_host_state(kHostAlone);
       const double end_s = now();
       timeline_.add_busy(end_s - begin_s);
       if (job->recorded != nullptr) {
@@ -72,6 +75,12 @@ class SimGridDevice::Stream {
   }
 
  private:
+  void set_host_state(HostState state) const {
+    if (slows_) {
+      s4u::this_actor::get_host()->set_pstate(state);
+    }
+  }
+
   std::shared_ptr<Job> next() {
     available_->acquire();
     const std::lock_guard lock(mutex_);
@@ -82,6 +91,7 @@ class SimGridDevice::Stream {
 
   SimGridTransport& transport_;
   Timeline& timeline_;
+  bool slows_;
   s4u::SemaphorePtr available_ = s4u::Semaphore::create(0);
   std::mutex mutex_;  // Both streams may run at once; never held across a simcall.
   std::deque<std::shared_ptr<Job>> jobs_;
@@ -115,7 +125,8 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport
     : spec_(spec),
       recorder_(recorder),
       memory_(spec.memory_bytes),
-      stream_(std::make_shared<Stream>(transport, timeline_)) {
+      stream_(
+          std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
   s4u::Host* host = s4u::this_actor::get_host();
   s4u::Actor::create(host->get_name() + ".communication", host, [stream = stream_] {
     stream->run();
@@ -135,6 +146,10 @@ void SimGridDevice::synchronize() {
   if (launched_.empty()) {
     return;
   }
+  if (spec_.communication_slowdown > 1) {
+    run_one_by_one();
+    return;
+  }
   double seconds = 0;
   for (const Kernel& kernel : launched_) {
     seconds += kernel.time.total_s();
@@ -151,6 +166,20 @@ void SimGridDevice::synchronize() {
     timeline_.computed(kernel.position.phase, until_s);
     recorder_.kernel(kernel.position, kernel.name, kernel.cost, kernel.time, from_s, until_s);
     from_s = until_s;
+  }
+  launched_.clear();
+}
+
+// Where collectives slow kernels down, only the simulation knows when each of them ends.
+void SimGridDevice::run_one_by_one() {
+  for (const Kernel& kernel : launched_) {
+    const double begin_s = now();
+    make_execution()
+        ->set_flops_amount(kernel.time.total_s() * kHostSpeed)
+        ->set_host(s4u::this_actor::get_host())
+        ->wait();
+    timeline_.computed(kernel.position.phase, now());
+    recorder_.kernel(kernel.position, kernel.name, kernel.cost, kernel.time, begin_s, now());
   }
   launched_.clear();
 }

@@ -58,6 +58,8 @@ class SimGridDevice final : public Device {
     KernelTime time;
   };
 
+  void run_one_by_one();
+
   const DeviceSpec& spec_;
   Recorder& recorder_;
   MemoryLedger memory_;

@@ -30,7 +30,11 @@ std::string device_text(const DeviceSpec& device) {
          format_bytes(static_cast<double>(device.memory_bytes), kDigits) + " at " +
          format_bytes_per_s(device.memory_bandwidth_bytes_per_s, kDigits) + " x " +
          significant(device.memory_efficiency) + ", launch " +
-         format_seconds(device.launch_overhead_s, kDigits);
+         format_seconds(device.launch_overhead_s, kDigits) +
+         (device.communication_slowdown == 1
+              ? ""
+              : "; kernels take " + significant(device.communication_slowdown) +
+                    " times as long while a collective is in flight");
 }
 
 std::string numbers_text(const TrainingOptions& training) {

@@ -83,6 +83,7 @@ void add_cluster(Canonical& out, const Scenario& scenario) {
   out.number("device.compute_efficiency", device.compute_efficiency);
   out.number("device.memory_efficiency", device.memory_efficiency);
   out.number("device.launch_overhead", device.launch_overhead_s);
+  out.number("device.communication_slowdown", device.communication_slowdown);
   out.number("link.bandwidth", scenario.link.bandwidth_bytes_per_s);
   out.number("link.latency", scenario.link.latency_s);
   if (scenario.checkpoint.has_value()) {

@@ -31,6 +31,7 @@ constexpr NumberRange kInFp32{1e-37, Bound::inclusive, 1e37, Bound::inclusive}; 
 constexpr NumberRange kScales{0, Bound::inclusive, 1e37, Bound::inclusive};
 constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
+constexpr NumberRange kSlowdowns{1, Bound::inclusive, 1000, Bound::inclusive};
 constexpr NumberRange kEfficiencies{0, Bound::exclusive, 1, Bound::inclusive};
 
 // Sizes beyond these could overflow 64-bit counts of bytes; real ones are far below.
@@ -236,6 +237,7 @@ class Resolver {
       device.launch_overhead_s =
           quantity("cluster.device.launch_overhead", Dimension::time, Zero::allowed);
     }
+    device.communication_slowdown = number("cluster.device.communication_slowdown", kSlowdowns);
   }
 
   void apply_preset() {
@@ -260,7 +262,8 @@ class Resolver {
                         preset->memory_bandwidth_bytes_per_s,
                         preset->compute_efficiency,
                         preset->memory_efficiency,
-                        preset->launch_overhead_s};
+                        preset->launch_overhead_s,
+                        /*communication_slowdown=*/1};
   }
 
   void resolve_strategies() {

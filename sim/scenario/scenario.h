@@ -21,7 +21,8 @@ struct DeviceSpec {
   double memory_bandwidth_bytes_per_s = 0;
   double compute_efficiency = 1;
   double memory_efficiency = 1;
-  double launch_overhead_s = 0;  ///< Added to every kernel.
+  double launch_overhead_s = 0;       ///< Added to every kernel.
+  double communication_slowdown = 1;  ///< Of kernels while a collective is in flight.
 };
 
 /// One full-duplex link per rank around a central switch: a route crosses two.

@@ -41,7 +41,7 @@ std::vector<double> simulate_star(int world_size, const LinkSpec& link, const Bo
   int argc = static_cast<int>(argv.size());
   argv.push_back(nullptr);
   s4u::Engine engine(&argc, argv.data());
-  const Platform platform = make_star(world_size, link);
+  const Platform platform = make_star(world_size, link, 1);
   std::vector<double> results(static_cast<std::size_t>(world_size));
   for (int rank = 0; rank < world_size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
