@@ -253,8 +253,9 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario, bool 
     return 0;
   }
   return print(
-      text_report(scenario, runs, context,
-                  {.colour = is_colour_terminal(), .quiet = arguments.quiet}) +
+      text_report(
+          scenario, runs, context,
+          {.colour = is_colour_terminal(), .quiet = arguments.quiet, .width = terminal_width()}) +
       (has_sweep ? "\nThe scenario's sweep was left out; shardscope sweep runs it.\n" : ""));
 }
 

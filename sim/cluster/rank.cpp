@@ -11,8 +11,7 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
       batches_(batches),
       rank_(rank),
       transport_(platform, rank),
-      recorder_(recorded, rank, scenario.world_size, scenario.model.layer_count(),
-                scenario.training.steps) {}
+      recorder_(recorded, rank, scenario) {}
 
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {

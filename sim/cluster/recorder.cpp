@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sim/result/result.pb.h"
+#include "sim/scenario/scenario.h"
 
 namespace shardscope {
 namespace {
@@ -10,29 +11,25 @@ namespace {
 // What a layer's kernels in a step are counted as.
 constexpr std::int64_t kOperationsPerLayer = 8;
 
-ComputeOperation& add(RankRecording& step, ComputeOperation::Kind kind,
-                      const TrainingPosition& position, double begin_s, double end_s) {
-  ComputeOperation& operation = *step.add_compute();
-  operation.set_kind(kind);
-  operation.set_phase(std::string(name(position.phase)));
-  if (position.layer.has_value()) {
-    operation.set_layer(static_cast<int>(*position.layer));
-  }
-  operation.set_begin_s(begin_s);
-  operation.set_end_s(end_s);
-  return operation;
+// Whether a gather is of other layers than the one that computes.
+bool prefetches(const TrainingPosition& position, const Collective& collective) {
+  const auto& layers = collective.layers();
+  return collective.schedule().operation() == Operation::all_gather &&
+         position.phase != Phase::optimizer && position.layer.has_value() && layers.has_value() &&
+         (*position.layer < layers->first || *position.layer > layers->last);
 }
 
 }  // namespace
 
-Recorder::Recorder(const RecordedSteps& wanted, int rank, int world_size, std::size_t layers,
-                   std::size_t steps)
+Recorder::Recorder(const RecordedSteps& wanted, int rank, const Scenario& scenario)
     : wanted_(wanted),
       rank_(rank),
-      full_budget_(wanted.budget / world_size),
+      full_budget_(wanted.budget / scenario.world_size),
       budget_(full_budget_),
-      kernels_(kOperationsPerLayer * static_cast<std::int64_t>(layers)),
-      final_step_(static_cast<std::int64_t>(steps)) {}
+      kernels_(kOperationsPerLayer * static_cast<std::int64_t>(scenario.model.layer_count() *
+                                                               scenario.training.micro_batches)),
+      final_step_(static_cast<std::int64_t>(scenario.training.steps)),
+      counts_micro_steps_(scenario.training.micro_batches > 1) {}
 
 Recorder::~Recorder() = default;
 
@@ -56,6 +53,8 @@ void Recorder::begin_step(std::int64_t t, double now_s) {
   step_->set_rank(rank_);
   step_->set_step(t);
   step_->set_begin_s(now_s);
+  micro_step_ = 0;
+  phase_ = Phase::initialization;
 }
 
 void Recorder::end_step(double now_s) {
@@ -65,12 +64,38 @@ void Recorder::end_step(double now_s) {
   }
 }
 
+// A micro-step begins with its forward.
+void Recorder::follow(Phase phase) {
+  micro_step_ += phase == Phase::forward && phase_ != Phase::forward ? 1 : 0;
+  phase_ = phase;
+}
+
+bool Recorder::is_in_micro_step() const {
+  return counts_micro_steps_ && phase_ != Phase::optimizer;
+}
+
+ComputeOperation& Recorder::add(const TrainingPosition& position, double begin_s, double end_s) {
+  follow(position.phase);
+  ComputeOperation& operation = *step_->add_compute();
+  operation.set_phase(std::string(name(position.phase)));
+  if (position.layer.has_value()) {
+    operation.set_layer(static_cast<int>(*position.layer));
+  }
+  if (is_in_micro_step()) {
+    operation.set_micro_step(micro_step_);
+  }
+  operation.set_begin_s(begin_s);
+  operation.set_end_s(end_s);
+  return operation;
+}
+
 void Recorder::kernel(const TrainingPosition& position, std::string_view name, Cost cost,
                       const KernelTime& time, double begin_s, double end_s) {
   if (step_ == nullptr) {
     return;
   }
-  ComputeOperation& operation = add(*step_, ComputeOperation::KERNEL, position, begin_s, end_s);
+  ComputeOperation& operation = add(position, begin_s, end_s);
+  operation.set_kind(ComputeOperation::KERNEL);
   operation.set_kernel(std::string(name));
   operation.set_flops(cost.flops);
   operation.set_bytes(cost.bytes);
@@ -82,11 +107,16 @@ RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
   if (step_ == nullptr) {
     return nullptr;
   }
-  add(*step_, ComputeOperation::ENQUEUE, position, now_s, now_s)
-      .set_collective(step_->communication_size());
+  ComputeOperation& operation = add(position, now_s, now_s);
+  operation.set_kind(ComputeOperation::ENQUEUE);
+  operation.set_collective(step_->communication_size());
   RecordedCollective& recorded = *step_->add_communication();
   recorded.set_name(collective.name());
   recorded.set_phase(std::string(name(position.phase)));
+  recorded.set_prefetches(prefetches(position, collective));
+  if (is_in_micro_step()) {
+    recorded.set_micro_step(micro_step_);
+  }
   const std::int64_t rounds = collective.schedule().rounds();
   recorded.set_transfers_cut(budget_ < rounds);
   budget_ -= recorded.transfers_cut() ? 0 : rounds;
@@ -103,7 +133,9 @@ void Recorder::wait(const TrainingPosition& position, const RecordedCollective& 
   while (index >= 0 && &step_->communication(index) != &collective) {
     --index;
   }
-  add(*step_, ComputeOperation::WAIT, position, begin_s, end_s).set_collective(index);
+  ComputeOperation& operation = add(position, begin_s, end_s);
+  operation.set_kind(ComputeOperation::WAIT);
+  operation.set_collective(index);
 }
 
 }  // namespace shardscope

@@ -17,14 +17,15 @@
 
 namespace shardscope {
 
+class ComputeOperation;
 class RankRecording;
 class RecordedCollective;
+struct Scenario;
 
 /// The compute stream calls everything.
 class Recorder {
  public:
-  Recorder(const RecordedSteps& wanted, int rank, int world_size, std::size_t layers,
-           std::size_t steps);
+  Recorder(const RecordedSteps& wanted, int rank, const Scenario& scenario);
   ~Recorder();
 
   void begin_step(std::int64_t t, double now_s);
@@ -43,6 +44,9 @@ class Recorder {
 
  private:
   bool wants(std::int64_t t) const;
+  void follow(Phase phase);
+  bool is_in_micro_step() const;
+  ComputeOperation& add(const TrainingPosition& position, double begin_s, double end_s);
 
   RecordedSteps wanted_;
   int rank_;
@@ -51,7 +55,10 @@ class Recorder {
   std::int64_t kernels_;
   std::int64_t final_step_;
   std::deque<RankRecording> steps_;
-  RankRecording* step_ = nullptr;  // Under way, if it is recorded.
+  bool counts_micro_steps_;
+  int micro_step_ = 0;
+  Phase phase_ = Phase::initialization;  // Of the last operation.
+  RankRecording* step_ = nullptr;        // Under way, if it is recorded.
 };
 
 }  // namespace shardscope

@@ -12,10 +12,10 @@ namespace {
 using Vertex = StepGraph::Vertex;
 using Ranks = std::vector<const RankRecording*>;
 
-// What follows the operation's name: the layers of "all_gather layers.2".
+// The layers of "all_gather layers.2"; none of "all_reduce norm".
 std::string layers_of(const RecordedCollective& collective) {
-  const std::size_t space = collective.name().find(' ');
-  return space == std::string::npos ? "" : collective.name().substr(space + 1);
+  const std::size_t layers = collective.name().find("layers.");
+  return layers == std::string::npos ? "" : collective.name().substr(layers);
 }
 
 class Builder {

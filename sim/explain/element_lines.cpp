@@ -55,7 +55,7 @@ class Lines {
     const std::size_t fitting = std::max<std::size_t>(space / (cell_ + 1), 1);
     const std::size_t most = std::min(first + fitting, table_.last);
     std::size_t end = most;
-    while (end < table_.last && end > first && !is_cut(columns_, end)) {
+    while (end < table_.last && end > first && !is_cut(table_, end)) {
       --end;
     }
     return end > first ? end : most;
@@ -103,7 +103,7 @@ class Lines {
     const bool before = column > first && row.values[column - 1].has_value();
     const bool after = column < last && row.values[column].has_value();
     if (before && after) {
-      return table_.shows_chunks && is_cut(columns_, column) ? '|' : ' ';
+      return is_cut(table_, column) ? '|' : ' ';
     }
     return before ? ']' : after ? '[' : ' ';
   }
@@ -128,9 +128,8 @@ std::string element_lines(const ElementTable& table, const std::vector<Column>& 
   return text;
 }
 
-bool is_cut(const std::vector<Column>& columns, std::size_t index) {
-  return columns[index - 1].unit != columns[index].unit ||
-         columns[index - 1].chunk != columns[index].chunk;
+bool is_cut(const ElementTable& table, std::size_t index) {
+  return !table.chunks.empty() && table.chunks[index - 1] != table.chunks[index];
 }
 
 }  // namespace shardscope

@@ -15,6 +15,6 @@ std::string element_lines(const ElementTable& table, const std::vector<Column>& 
                           std::size_t width);
 
 /// Whether one chunk ends and another begins before the column `index` > 0.
-bool is_cut(const std::vector<Column>& columns, std::size_t index);
+bool is_cut(const ElementTable& table, std::size_t index);
 
 }  // namespace shardscope

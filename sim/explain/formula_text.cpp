@@ -1,8 +1,10 @@
 #include "sim/explain/formula_text.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <vector>
 
-#include "core/training/formulas.h"
+#include "core/training/gather_plan.h"
 #include "core/training/shard_geometry.h"
 #include "sim/explain/number_text.h"
 #include "sim/report/format.h"
@@ -12,13 +14,24 @@ namespace {
 
 std::string bytes_text(std::uint64_t bytes) { return format_count(bytes) + " B"; }
 
-std::string factor_text(Operation operation) {
-  return operation == Operation::all_reduce ? "2 (N-1)/N" : "(N-1)/N";
+// "2 (N-1)/N"; M are the ranks of a group.
+std::string factor_text(Operation operation, char ranks = 'N') {
+  const std::string n(1, ranks);
+  return (operation == Operation::all_reduce ? "2 (" : "(") + n + "-1)/" + n;
 }
 
 // "2 P/N": bytes of an element times how many of them a rank holds.
-std::string held_term(std::size_t bytes, Placement placement) {
-  return std::to_string(bytes) + " P" + (placement == Placement::sharded ? "/N" : "");
+std::string held_term(std::size_t bytes, Placement placement, const std::string& shard) {
+  return std::to_string(bytes) + (placement == Placement::sharded ? shard : " P");
+}
+
+// What a rank owns of P.
+std::string shard_text(const Strategy& strategy, const Scenario& scenario) {
+  if (strategy.partition == Partition::tensor_owner) {
+    return " P_own";
+  }
+  const int group = shard_group_ranks(strategy, scenario.world_size);
+  return group == scenario.world_size ? " P/N" : " P/" + std::to_string(group);
 }
 
 std::size_t optimizer_bytes(const TrainingOptions& training) {
@@ -38,12 +51,11 @@ std::string bytes_per_rank(int world_size, const std::function<std::uint64_t(int
                : listed(figures) + " B (ranks 0 to " + std::to_string(world_size - 1) + ")";
 }
 
-std::string wire_sentence(const Marks& marks) {
+std::string wire_sentence(const Marks& marks, const MovedElements& moved) {
   const CollectiveLog& log = *marks.front()->collective;
-  const int n = static_cast<int>(marks.size());
+  const int ranks = static_cast<int>(marks.size());
+  const int n = log.group.size;
   const std::uint64_t bytes = log.chunking.count * size_of(log.dtype);
-  const bool twice = log.operation == Operation::all_reduce;
-  const double each = (twice ? 2.0 : 1.0) * (n - 1) * static_cast<double>(bytes) / n;
   const auto mark = [&](int rank) -> const Moment& {
     return *marks[static_cast<std::size_t>(rank)];
   };
@@ -55,53 +67,148 @@ std::string wire_sentence(const Marks& marks) {
     return elements * size_of(log.dtype);
   };
   bool even = true;
-  for (int rank = 1; rank < n; ++rank) {
+  for (int rank = 1; rank < ranks; ++rank) {
     even = even && sent(rank) == sent(0);
   }
-  return "By formula " + factor_text(log.operation) + " S = " + (twice ? "2 x " : "") +
+  const std::string result =
+      "; sent " + bytes_per_rank(ranks, sent) + "; so far " +
+      bytes_per_rank(ranks, [&](int rank) { return mark(rank).sent_bytes; }) + ".";
+  if (moved.root.has_value()) {
+    return "Passed on around the ring, by all but the rank before the root: S = " +
+           bytes_text(bytes) + result;
+  }
+  const bool twice = log.operation == Operation::all_reduce;
+  const double each = (twice ? 2.0 : 1.0) * (n - 1) * static_cast<double>(bytes) / n;
+  const char letter = n == ranks ? 'N' : 'M';
+  return "By formula " + factor_text(log.operation, letter) + " S = " + (twice ? "2 x " : "") +
          std::to_string(n - 1) + "/" + std::to_string(n) + " x " + std::to_string(bytes) + " = " +
-         number_text(each) + " B" + (even ? "" : " on average") + "; sent " +
-         bytes_per_rank(n, sent) + "; so far " +
-         bytes_per_rank(n, [&](int rank) { return mark(rank).sent_bytes; }) + ".";
+         number_text(each) + " B" + (even ? "" : " on average") +
+         (letter == 'N' ? "" : ", M ranks of a group") + result;
 }
 
 std::string memory_formula(const Strategy& strategy, const Scenario& scenario) {
-  const std::size_t b = size_of(scenario.training.precision);
-  const CategoryBytes bytes =
-      predicted_state_bytes({strategy, scenario.model, scenario.training, scenario.world_size, 0});
-  const std::uint64_t p = bytes[static_cast<std::size_t>(Category::parameters)];
-  const std::uint64_t g = bytes[static_cast<std::size_t>(Category::gradients)];
-  std::uint64_t rest = 0;
-  for (const Category category :
-       {Category::master_weights, Category::first_moment, Category::second_moment}) {
-    rest += bytes[static_cast<std::size_t>(category)];
-  }
-  const ShardGeometry geometry(strategy, scenario.model, scenario.world_size);
+  const TrainingOptions& training = scenario.training;
+  const auto state_bytes = [&](int rank) {
+    return predicted_state_bytes({strategy, scenario.model, training, scenario.world_size, rank});
+  };
+  const auto sum = [&](int rank, std::initializer_list<Category> categories) {
+    std::uint64_t bytes = 0;
+    for (const Category category : categories) {
+      bytes += state_bytes(rank)[static_cast<std::size_t>(category)];
+    }
+    return bytes;
+  };
+  const auto figures = [&](std::initializer_list<Category> categories) {
+    return bytes_per_rank(scenario.world_size, [&](int rank) { return sum(rank, categories); });
+  };
+  const std::string p = figures({Category::parameters});
+  const std::string g = figures({Category::gradients});
+  const std::string rest =
+      figures({Category::master_weights, Category::first_moment, Category::second_moment});
+  const std::string all =
+      figures({Category::parameters, Category::gradients, Category::master_weights,
+               Category::first_moment, Category::second_moment});
+  const ShardGeometry geometry(strategy, scenario.model,
+                               shard_group_ranks(strategy, scenario.world_size));
   const std::size_t padding = geometry.full_elements() - scenario.model.parameters();
-  return held_term(b, strategy.parameters) + " + " + held_term(b, strategy.gradients) + " + " +
-         held_term(optimizer_bytes(scenario.training), strategy.optimizer) +
+  const std::string shard = shard_text(strategy, scenario);
+  const auto number = [](const std::string& bytes) { return bytes.substr(0, bytes.size() - 2); };
+  const bool even = p.back() == 'B' && g.back() == 'B' && rest.back() == 'B';
+  return held_term(size_of(training.precision), strategy.parameters, shard) + " + " +
+         held_term(size_of(training.accumulate_precision()), strategy.gradients, shard) + " + " +
+         held_term(optimizer_bytes(training), strategy.optimizer, shard) +
          " with P = " + std::to_string(geometry.full_elements()) +
          (padding > 0 ? " (" + std::to_string(padding) + " of padding)" : "") + ": " +
-         std::to_string(p) + " + " + std::to_string(g) + " + " + std::to_string(rest) + " = " +
-         bytes_text(p + g + rest);
+         (even ? number(p) + " + " + number(g) + " + " + number(rest) + " = " : "") + all;
 }
 
-std::string wire_formula(const Strategy& strategy, const Scenario& scenario) {
+namespace {
+
+// Elements that a micro-step gathers, padding included.
+std::size_t gathered_elements(const Strategy& strategy, const Scenario& scenario,
+                              const ShardGeometry& geometry, bool first_step) {
+  std::size_t elements = 0;
+  const auto add = [&](const std::vector<std::size_t>& units) {
+    for (const std::size_t unit : units) {
+      elements += geometry.units()[unit].full_count;
+    }
+  };
+  for (const GatherStep& step : make_gather_plan(
+           strategy, geometry,
+           layer_uses(scenario.model.layer_count(), scenario.training.activation_checkpointing),
+           first_step)) {
+    add(step.fetch);
+    std::for_each(step.prefetch.begin(), step.prefetch.end(), add);
+  }
+  return elements;
+}
+
+std::size_t persistent_elements(const Strategy& strategy, const ShardGeometry& geometry) {
+  std::size_t elements = 0;
+  for (const ShardUnit& unit : geometry.units()) {
+    elements += is_persistent(strategy, unit) ? unit.full_count : 0;
+  }
+  return elements;
+}
+
+std::string times_text(std::size_t count) { return count > 1 ? std::to_string(count) + " x " : ""; }
+
+std::string gradients_term(const Strategy& strategy, const Scenario& scenario, char ranks) {
   const TrainingOptions& training = scenario.training;
-  const Operation reduction = strategy.reduction.collective == Reduction::all_reduce
+  const std::string w = std::to_string(size_of(training.reduce_precision));
+  const std::size_t reductions = strategy.reduction.every_micro_step ? training.micro_batches : 1;
+  const Operation operation = strategy.reduction.collective == Reduction::all_reduce
                                   ? Operation::all_reduce
                                   : Operation::reduce_scatter;
-  std::string text = "g " + factor_text(reduction) + " " +
-                     std::to_string(size_of(training.reduce_precision)) + " P";
-  const std::string parameters = "(N-1)/N " + std::to_string(size_of(training.precision)) + " P";
+  std::string text = "g " + times_text(reductions) + factor_text(operation, ranks) + " " + w + " P";
+  if (ranks != 'N') {
+    const bool each = strategy.reduce_across_every_micro_step;
+    const std::size_t bytes =
+        size_of(each ? training.reduce_precision : training.accumulate_precision());
+    text += " + g across " + times_text(each ? training.micro_batches : 1) + "2 (R-1)/R " +
+            std::to_string(bytes) + " P/M";
+  }
+  return text;
+}
+
+// What the update or its layers' uses send of parameters; empty if nothing.
+std::string parameters_term(const Strategy& strategy, const Scenario& scenario, StepKind kind,
+                            char ranks) {
+  const std::string each = factor_text(Operation::all_gather, ranks) + " " +
+                           std::to_string(size_of(scenario.training.precision)) + " ";
   if (strategy.parameters == Placement::sharded) {
-    text += " + p 2 " + parameters;
-  } else if (strategy.optimizer == Placement::sharded) {
-    text += " + p " + parameters;
+    const ShardGeometry geometry(strategy, scenario.model,
+                                 shard_group_ranks(strategy, scenario.world_size));
+    std::size_t gathered = scenario.training.micro_batches *
+                           gathered_elements(strategy, scenario, geometry, kind.is_first);
+    gathered += kind.skipped ? 0 : persistent_elements(strategy, geometry);
+    return gathered == 2 * geometry.full_elements()
+               ? " + p 2 " + each + "P"
+               : " + p " + each + "G with G = " + std::to_string(gathered) + " gathered";
+  }
+  if (strategy.optimizer == Placement::replicated || kind.skipped) {
+    return "";
+  }
+  return strategy.partition == Partition::tensor_owner
+             ? " + p " + std::to_string(size_of(scenario.training.precision)) +
+                   " P without what the next rank owns"
+             : " + p " + each + "P";
+}
+
+}  // namespace
+
+std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind) {
+  const int group = shard_group_ranks(strategy, scenario.world_size);
+  const char ranks = group == scenario.world_size ? 'N' : 'M';
+  std::string text =
+      gradients_term(strategy, scenario, ranks) + parameters_term(strategy, scenario, kind, ranks);
+  if (ranks != 'N') {
+    text += " with M = " + std::to_string(group) +
+            ", R = " + std::to_string(scenario.world_size / group);
   }
   return text + " = " + bytes_per_rank(scenario.world_size, [&](int rank) {
            return predicted_sent_bytes(
-               {strategy, scenario.model, training, scenario.world_size, rank}, {});
+               {strategy, scenario.model, scenario.training, scenario.world_size, rank}, kind);
          });
 }
 

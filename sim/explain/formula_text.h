@@ -5,8 +5,10 @@
 #include <functional>
 #include <string>
 
+#include "core/training/formulas.h"
 #include "core/training/strategy.h"
 #include "sim/explain/marks.h"
+#include "sim/explain/moved_elements.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
@@ -15,10 +17,10 @@ namespace shardscope {
 std::string bytes_per_rank(int world_size, const std::function<std::uint64_t(int rank)>& bytes);
 
 /// What a rank sends in the ranks' collective, by the formula and as it was.
-std::string wire_sentence(const Marks& marks);
+std::string wire_sentence(const Marks& marks, const MovedElements& moved);
 
 /// Model states and sent bytes of the whole step by formula.
 std::string memory_formula(const Strategy& strategy, const Scenario& scenario);
-std::string wire_formula(const Strategy& strategy, const Scenario& scenario);
+std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind);
 
 }  // namespace shardscope

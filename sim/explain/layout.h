@@ -1,13 +1,11 @@
-// Where the elements of states and of chunks lie among a story's columns.
+// Where the elements of states lie among a story's columns: the full layout of the shard geometry.
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "core/nn/model.h"
 #include "core/training/shard_geometry.h"
-#include "sim/explain/step_log.h"
 #include "sim/explain/story.h"
 
 namespace shardscope {
@@ -21,8 +19,18 @@ class Layout {
   const ShardGeometry& geometry() const { return geometry_; }
   const std::vector<Column>& columns() const { return columns_; }
 
-  /// The columns [first, last) of a collective's data.
-  std::pair<std::size_t, std::size_t> columns_of(const CollectiveLog& log) const;
+  /// Ranks of a shard group, and a rank's place in its group.
+  int group_size() const { return group_size_; }
+  int group_rank(int rank) const { return rank % group_size_; }
+
+  /// The columns of elements [begin, begin + count) in torch order, of a shard of a unit, and of
+  /// all that a rank owns, unit by unit.
+  std::vector<std::size_t> parameters(std::size_t begin, std::size_t count) const;
+  std::vector<std::size_t> shard(std::size_t unit, int group_rank) const;
+  std::vector<std::size_t> owned(int group_rank) const;
+
+  /// As ElementTable::chunks: the parts that have one owner.
+  std::vector<std::size_t> owners() const;
 
   /// A rank's state in the full or in the shard layout.
   Values spread_state(const std::vector<float>& state, int rank) const;
@@ -30,16 +38,10 @@ class Layout {
   /// Without what the rank does not own.
   Values only_owned(Values values, int rank) const;
 
-  /// Chunks of a collective's data; those that are empty are left out.
-  Values spread_chunks(const CollectiveLog& log,
-                       const std::vector<std::vector<float>>& chunks) const;
-  Values spread_chunk(const CollectiveLog& log, int chunk, const std::vector<float>& values) const;
-
  private:
-  void add_unit(const ShardUnit& unit, const ModelSpec& model);
-  void put_chunk(const CollectiveLog& log, int chunk, const std::vector<float>& values,
-                 Values& into) const;
+  void add_unit(const ShardUnit& unit);
 
+  int group_size_;
   ShardGeometry geometry_;
   std::vector<Column> columns_;
 };

@@ -30,6 +30,11 @@ std::vector<Fault> explain_faults(const std::string& path, const Scenario& scena
     add("training.global_batch", format_count(scenario.training.global_batch) + " rows" + cannot,
         "at most " + std::to_string(kMostExplainedRows), "12");
   }
+  if (scenario.training.micro_batches > kMostExplainedMicroSteps) {
+    add("training.micro_batches",
+        format_count(scenario.training.micro_batches) + " micro-steps" + cannot,
+        "at most " + std::to_string(kMostExplainedMicroSteps), "2");
+  }
   if (scenario.training.storage == Storage::shape_only) {
     add("training.arithmetic", "NONE has no numbers to explain", "REAL", "REAL");
   }

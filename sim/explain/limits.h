@@ -14,6 +14,7 @@ namespace shardscope {
 inline constexpr int kFewestExplainedRanks = 2;
 inline constexpr int kMostExplainedRanks = 4;
 inline constexpr std::size_t kMostExplainedParameters = 64;
+inline constexpr std::size_t kMostExplainedMicroSteps = 4;
 inline constexpr std::size_t kMostExplainedRows = 64;  ///< Of the global batch.
 
 /// Why the step of the scenario cannot be explained, and what --set would mend it. None if it can.

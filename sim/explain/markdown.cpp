@@ -59,14 +59,13 @@ std::string label_of(const ElementRow& row) {
 }
 
 // The element with the brackets of the chunk that begins or ends with it.
-std::string cell_text(const ElementTable& table, const std::vector<Column>& columns,
-                      const ElementRow& row, std::size_t i) {
+std::string cell_text(const ElementTable& table, const ElementRow& row, std::size_t i) {
   if (!row.values[i].has_value()) {
     return "";
   }
   const auto ends_at = [&](std::size_t border, std::size_t other) {
     return border == table.first || border == table.last || !row.values[other].has_value() ||
-           (table.shows_chunks && is_cut(columns, border));
+           is_cut(table, border);
   };
   return (ends_at(i, i - 1) ? "[" : "") + element_text(*row.values[i]) +
          (ends_at(i + 1, i + 1) ? "]" : "");
@@ -81,7 +80,7 @@ std::string elements_text(const ElementTable& table, const std::vector<Column>& 
   for (const ElementRow& row : table.rows) {
     std::vector<std::string> cells = {label_of(row)};
     for (std::size_t i = table.first; i < table.last; ++i) {
-      cells.push_back(cell_text(table, columns, row, i));
+      cells.push_back(cell_text(table, row, i));
     }
     text += row_text(cells);
   }

@@ -1,6 +1,7 @@
 #include "sim/explain/marks.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "core/check.h"
@@ -27,6 +28,30 @@ Marks kernel_marks(const std::vector<StepLog>& logs, const std::string& kernel) 
                                     [&](const Moment& moment) { return moment.kernel == kernel; });
     SHARDSCOPE_CHECK(found != log.moments.end(), "a rank has no such kernel");
     marks.push_back(&*found);
+  }
+  return marks;
+}
+
+Marks update_marks(const std::vector<StepLog>& logs) {
+  Marks marks;
+  for (const StepLog& log : logs) {
+    const auto adam = std::find_if(log.moments.begin(), log.moments.end(),
+                                   [](const Moment& moment) { return moment.kernel == "adam"; });
+    // The step begins where the optimizer of the one before it ended.
+    const auto backward =
+        std::find_if(log.moments.rbegin(), log.moments.rend(),
+                     [](const Moment& moment) { return moment.position.phase == Phase::backward; });
+    marks.push_back(adam != log.moments.end() ? &*adam : &*std::prev(backward));
+  }
+  return marks;
+}
+
+Marks updated_marks(const std::vector<StepLog>& logs) {
+  Marks marks;
+  for (const StepLog& log : logs) {
+    const auto adam = std::find_if(log.moments.rbegin(), log.moments.rend(),
+                                   [](const Moment& moment) { return moment.kernel == "adam"; });
+    marks.push_back(adam != log.moments.rend() ? &*std::prev(adam) : &log.moments.back());
   }
   return marks;
 }

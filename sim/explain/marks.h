@@ -19,6 +19,11 @@ Marks collective_marks(const std::vector<StepLog>& logs, std::size_t index);
 /// A kernel that each rank has once; aborts if one has none.
 Marks kernel_marks(const std::vector<StepLog>& logs, const std::string& kernel);
 
+/// Where the ranks' update begins and where it ends; of a rank that owns nothing, the first and the
+/// last moment of its optimizer.
+Marks update_marks(const std::vector<StepLog>& logs);
+Marks updated_marks(const std::vector<StepLog>& logs);
+
 /// Where each rank holds most before its first collective.
 Marks fullest_marks(const std::vector<StepLog>& logs);
 

@@ -31,14 +31,15 @@ std::vector<std::vector<float>> chunks_of(const Collective& collective, bool all
 }
 
 // The messages' values beside what the schedule says of them.
-std::vector<SentChunk> sent_chunks(const Schedule& schedule, int rank,
+std::vector<SentChunk> sent_chunks(const Schedule& schedule, const RankGroup& group, int rank,
                                    std::vector<std::vector<float>> messages) {
   std::vector<SentChunk> sent;
   for (int i = 0; i < schedule.rounds(); ++i) {
     if (const std::optional<Transfer> to = schedule.round(rank, i).send) {
       SHARDSCOPE_CHECK(sent.size() < messages.size(), "fewer messages than the schedule has");
       sent.push_back({.round = i,
-                      .to = *to,
+                      .to = group.world_rank(to->peer),
+                      .chunk = to->chunk,
                       .adds = schedule.round(to->peer, i).reduce,
                       .values = std::move(messages[sent.size()])});
     }
@@ -46,15 +47,6 @@ std::vector<SentChunk> sent_chunks(const Schedule& schedule, int rank,
   SHARDSCOPE_CHECK(sent.size() == messages.size(), "more messages than the schedule has");
   return sent;
 }
-
-class DoneWork final : public Work {
- public:
-  explicit DoneWork(std::unique_ptr<Collective> done) : done_(std::move(done)) {}
-  void wait() override { done_.reset(); }
-
- private:
-  std::unique_ptr<Collective> done_;
-};
 
 }  // namespace
 
@@ -68,34 +60,66 @@ std::vector<std::vector<float>> RecordingTransport::take_sent() { return std::ex
 
 void RecordingDevice::compute(std::string_view kernel, Cost cost) {
   if (trainer_ != nullptr) {
+    mark_update();
     add_moment().kernel = kernel;
   }
   inner_.compute(kernel, cost);
 }
 
+class RecordingDevice::DoneWork final : public Work {
+ public:
+  DoneWork(RecordingDevice& device, std::unique_ptr<Collective> done)
+      : device_(device),
+        done_(std::move(done)),
+        index_(device.collectives_),
+        moments_(device.log_.moments.size()) {}
+
+  void wait() override {
+    if (device_.trainer_ != nullptr && device_.log_.moments.size() != moments_) {
+      device_.add_moment().waits_for = index_;
+    }
+    done_.reset();
+  }
+
+ private:
+  RecordingDevice& device_;
+  std::unique_ptr<Collective> done_;
+  std::size_t index_;
+  std::size_t moments_;  // Written down when it was begun.
+};
+
 std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> collective) {
   if (trainer_ == nullptr) {
     collective->run(transport_);
     transport_.take_sent();
-    return std::make_unique<DoneWork>(std::move(collective));
+    return std::make_unique<DoneWork>(*this, std::move(collective));
   }
   const Schedule& schedule = collective->schedule();
   const Operation operation = schedule.operation();
-  const int rank = transport_.rank();
-  SHARDSCOPE_CHECK(collective->layers().has_value(), "a step's collective is of some layers");
+  const RankGroup& group = collective->group();
+  const int rank = group.group_rank(transport_.rank());
+  mark_update();
   Moment& moment = add_moment();
   CollectiveLog& log = moment.collective.emplace();
   log.name = collective->name();
   log.operation = operation;
+  log.purpose = collective->purpose();
+  log.group = group;
+  log.group_rank = rank;
   log.chunking = schedule.chunking();
-  log.layers = *collective->layers();
   log.dtype = collective->data().dtype();
   log.before = chunks_of(*collective, operation != Operation::all_gather, rank);
+  const std::uint64_t sent_bytes = transport_.sent_bytes();
   collective->run(transport_);
   log.after = chunks_of(*collective, operation != Operation::reduce_scatter, rank);
-  log.sent = sent_chunks(schedule, rank, transport_.take_sent());
-  moment.sent_bytes = transport_.sent_bytes() - sent_before_;
-  return std::make_unique<DoneWork>(std::move(collective));
+  log.sent = sent_chunks(schedule, group, rank, transport_.take_sent());
+  if (log.purpose != Purpose::data) {
+    control_bytes_ += transport_.sent_bytes() - sent_bytes;
+  }
+  moment.sent_bytes = transport_.sent_bytes() - sent_before_ - control_bytes_;
+  auto work = std::make_unique<DoneWork>(*this, std::move(collective));
+  ++collectives_;
+  return work;
 }
 
 void RecordingDevice::begin(const Trainer& trainer) {
@@ -106,10 +130,24 @@ void RecordingDevice::begin(const Trainer& trainer) {
 
 StepLog RecordingDevice::finish(const StepDiagnostics& diagnostics) {
   add_moment();
+  const TrainingProgress progress = trainer_->progress();
   trainer_ = nullptr;
   log_.loss = diagnostics.local_loss;
+  log_.loss_scale = diagnostics.loss_scale;
+  log_.next_loss_scale = progress.loss_scale.scale;
+  log_.update = progress.updates;
+  log_.skipped = diagnostics.update.skipped;
+  log_.norm = diagnostics.update.norm;
   log_.peak_bytes = memory().peak_total();
   return std::exchange(log_, {});
+}
+
+// Where the update begins, a moment of its own: a rank that owns nothing has no kernel there.
+void RecordingDevice::mark_update() {
+  if (position().phase == Phase::optimizer &&
+      log_.moments.back().position.phase == Phase::backward) {
+    add_moment();
+  }
 }
 
 Moment& RecordingDevice::add_moment() {
@@ -119,7 +157,7 @@ Moment& RecordingDevice::add_moment() {
     moment.states[i] = values_of(trainer_->held(static_cast<Category>(i)));
   }
   moment.held = memory().current();
-  moment.sent_bytes = transport_.sent_bytes() - sent_before_;
+  moment.sent_bytes = transport_.sent_bytes() - sent_before_ - control_bytes_;
   return moment;
 }
 

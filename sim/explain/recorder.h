@@ -32,7 +32,8 @@ class RecordingTransport final : public Transport {
   std::vector<std::vector<float>> sent_;
 };
 
-/// Runs collectives when they are enqueued; their staging lives until they are waited for.
+/// Runs collectives when they are enqueued, so that their numbers are there before anyone waits;
+/// their staging lives until they are waited for.
 class RecordingDevice final : public Device {
  public:
   explicit RecordingDevice(LocalRank rank) : inner_(rank.device), transport_(rank.transport) {}
@@ -48,12 +49,17 @@ class RecordingDevice final : public Device {
   StepLog finish(const StepDiagnostics& diagnostics);
 
  private:
+  class DoneWork;
+
+  void mark_update();
   Moment& add_moment();
 
   Device& inner_;
   RecordingTransport transport_;
   const Trainer* trainer_ = nullptr;  // While recording.
   std::uint64_t sent_before_ = 0;
+  std::uint64_t control_bytes_ = 0;  // Sent for norms and flags of overflow.
+  std::size_t collectives_ = 0;      // Of the step.
   StepLog log_;
 };
 

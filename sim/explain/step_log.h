@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/collectives/schedule.h"
+#include "core/collectives/collective.h"
 #include "core/device/position.h"
-#include "core/nn/model.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/ledger.h"
 
@@ -18,7 +17,8 @@ namespace shardscope {
 /// A chunk as it left the rank, and what its receiver does with it.
 struct SentChunk {
   int round = 0;
-  Transfer to;
+  int to = 0;  ///< Of all ranks.
+  int chunk = 0;
   bool adds = false;  ///< Else it is copied.
   std::vector<float> values;
 };
@@ -26,8 +26,10 @@ struct SentChunk {
 struct CollectiveLog {
   std::string name;
   Operation operation{};
+  Purpose purpose{};
+  RankGroup group;
+  int group_rank = 0;
   Chunking chunking;
-  LayerRange layers;
   DType dtype{};
 
   /// The chunks that mean something on this rank: what it contributes, and what it ends up with.
@@ -41,20 +43,27 @@ struct CollectiveLog {
 /// Values of each model state, as Trainer::held has them.
 using StateValues = std::array<std::vector<float>, kStateCategoryCount>;
 
-/// The rank just before a kernel, or around a collective; or, with neither, where the step begins
-/// and where it ends.
+/// The rank just before a kernel, around a collective, or where it waits for one that was begun
+/// before something else; or, with none of them, where the step and its update begin and where it
+/// ends.
 struct Moment {
   TrainingPosition position;
   std::string kernel;
   std::optional<CollectiveLog> collective;
+  std::optional<std::size_t> waits_for;  ///< The step's collectives counted from 0.
   StateValues states;
   CategoryBytes held{};
-  std::uint64_t sent_bytes = 0;  ///< In this step, with what the moment's collective sent.
+  std::uint64_t sent_bytes = 0;  ///< Of data in this step, with what the moment's collective sent.
 };
 
 struct StepLog {
   std::vector<Moment> moments;
-  double loss = 0;               ///< Mean over the rank's rows.
+  double loss = 0;        ///< Mean over the rank's rows.
+  double loss_scale = 1;  ///< Of this step, and of the next one.
+  double next_loss_scale = 1;
+  std::int64_t update = 0;  ///< Adam's count of updates, with this one if it is one.
+  bool skipped = false;
+  std::optional<double> norm;    ///< Before clipping; only if it was needed.
   std::uint64_t peak_bytes = 0;  ///< The most the rank ever held.
 };
 

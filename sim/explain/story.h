@@ -11,9 +11,7 @@ namespace shardscope {
 
 /// One element of the parameters, or of their padding, in the full layout of the shard geometry.
 struct Column {
-  std::string name;      ///< "W0.3", "b1.0", "pad".
-  std::size_t unit = 0;  ///< Of the geometry.
-  int chunk = 0;         ///< The chunk of the unit that it lies in.
+  std::string name;  ///< "W0.3", "b1.0", "pad".
 };
 
 struct Hop {
@@ -53,7 +51,10 @@ struct ElementRow {
 struct ElementTable {
   std::size_t first = 0;  ///< Columns [first, last) of the story.
   std::size_t last = 0;
-  bool shows_chunks = true;  ///< Else the vector is not cut.
+
+  /// For each of the story's columns the chunk that it lies in; a chunk ends where it changes.
+  /// Empty if nothing is cut.
+  std::vector<std::size_t> chunks;
   std::vector<ElementRow> rows;
 
   friend bool operator==(const ElementTable&, const ElementTable&) = default;

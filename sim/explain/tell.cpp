@@ -5,10 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "core/check.h"
 #include "sim/explain/formula_text.h"
 #include "sim/explain/layout.h"
 #include "sim/explain/ledger_table.h"
 #include "sim/explain/marks.h"
+#include "sim/explain/moved_elements.h"
+#include "sim/explain/number_text.h"
 #include "sim/explain/wording.h"
 #include "sim/report/format.h"
 
@@ -40,7 +43,8 @@ class Teller {
         strategy_(strategy),
         step_(step),
         logs_(logs),
-        layout_(strategy, scenario.model, scenario.world_size) {}
+        layout_(strategy, scenario.model, scenario.world_size),
+        moved_(moved_elements(scenario, strategy, layout_, step == 1, logs.front())) {}
 
   Story tell();
 
@@ -54,11 +58,19 @@ class Teller {
   void add(Block block) { story_.sections.back().blocks.push_back(std::move(block)); }
   void add_rows(ElementTable& table, char state, const std::function<Values(int rank)>& values);
   void add_owned(ElementTable& table, Category state, const Marks& marks);
-  void add_hops(ElementTable& table, char state, const Marks& marks);
+  Values spread(const std::vector<std::vector<float>>& chunks, const MovedElements& moved,
+                int rank) const;
+  Values contributed(const CollectiveLog& log, const MovedElements& moved, int rank) const;
+  void add_hops(ElementTable& table, char state, const Marks& marks, const MovedElements& moved);
+  ElementTable collective_table(const Marks& marks, const MovedElements& moved);
+  bool updates_shards() const { return strategy_.optimizer == Placement::sharded; }
   void tell_beginning();
   void tell_kernels();
   void tell_collective();
+  void tell_control(const Marks& marks);
+  void tell_check(const Moment& moment);
   void tell_adam();
+  void tell_loss_scale();
   void tell_sums();
 
   const Scenario& scenario_;
@@ -66,30 +78,38 @@ class Teller {
   std::int64_t step_;
   const std::vector<StepLog>& logs_;
   Layout layout_;
+  std::vector<MovedElements> moved_;  // By collective.
   Story story_;
   std::vector<LedgerColumn> ledger_;
-  std::vector<const Moment*> kernels_;                      // Of rank 0, not told yet.
-  std::size_t collectives_ = 0;                             // Told.
+  std::vector<const Moment*> kernels_;   // Of rank 0, not told yet.
+  std::size_t collectives_ = 0;          // Told.
+  std::vector<std::size_t> section_of_;  // By collective, counted from 1.
+  bool told_adam_ = false;
   std::vector<std::pair<ElementTable, std::size_t>> told_;  // And in which section.
 };
 
 Story Teller::tell() {
   story_.title = std::string(strategy_.name) + ", step " + std::to_string(step_) + " of " +
                  std::to_string(scenario_.training.steps);
-  story_.about = about(strategy_, scenario_.training);
+  story_.about = about(strategy_, scenario_);
   story_.columns = layout_.columns();
   tell_beginning();
   for (const Moment& moment : logs_.front().moments) {
     if (moment.collective.has_value()) {
       tell_kernels();
       tell_collective();
+    } else if (moment.kernel == "norm" || moment.kernel == "overflow") {
+      tell_kernels();
+      tell_check(moment);
     } else if (moment.kernel == "adam") {
       tell_kernels();
       tell_adam();
-    } else if (!moment.kernel.empty()) {
+    } else if (!moment.kernel.empty() || moment.waits_for.has_value()) {
       kernels_.push_back(&moment);
     }
   }
+  tell_kernels();
+  tell_loss_scale();
   tell_sums();
   return std::move(story_);
 }
@@ -125,9 +145,8 @@ void Teller::add_rows(ElementTable& table, char state,
 
 // One row for what the ranks own: theirs alone, or the same.
 void Teller::add_owned(ElementTable& table, Category state, const Marks& marks) {
-  const bool sharded = strategy_.optimizer == Placement::sharded;
   ElementRow row = {.state = letter(state),
-                    .holder = sharded ? Holder::own : Holder::all,
+                    .holder = updates_shards() ? Holder::own : Holder::all,
                     .rank = 0,
                     .hop = std::nullopt,
                     .values = Values(story_.columns.size())};
@@ -149,7 +168,7 @@ void Teller::tell_beginning() {
   begin_section("Before the step", marks);
   ElementTable table = {.first = 0,
                         .last = story_.columns.size(),
-                        .shows_chunks = strategy_.optimizer == Placement::sharded,
+                        .chunks = updates_shards() ? layout_.owners() : std::vector<std::size_t>(),
                         .rows = {}};
   std::vector<std::string> zeros;
   for (std::size_t i = 0; i < kStateCategoryCount; ++i) {
@@ -170,35 +189,60 @@ void Teller::tell_beginning() {
 // What is computed before the first collective is a section, the rest the end of one.
 void Teller::tell_kernels() {
   std::string text;
-  for (const std::string& sentence : compute_sentences(kernels_, scenario_, logs_)) {
+  for (const std::string& sentence :
+       compute_sentences({kernels_, scenario_, strategy_, logs_, section_of_})) {
     text += (text.empty() ? "" : " ") + sentence;
   }
   kernels_.clear();
   if (text.empty()) {
     return;
   }
-  if (collectives_ == 0) {
+  if (story_.sections.size() == 1) {
     begin_section("Forward and backward", fullest_marks(logs_));
   }
   add(text);
 }
 
+// Chunks that are empty are left out.
+Teller::Values Teller::spread(const std::vector<std::vector<float>>& chunks,
+                              const MovedElements& moved, int rank) const {
+  Values values(story_.columns.size());
+  const auto& columns = moved.columns[static_cast<std::size_t>(rank)];
+  for (std::size_t c = 0; c < chunks.size(); ++c) {
+    SHARDSCOPE_CHECK(chunks[c].empty() || chunks[c].size() == columns[c].size(),
+                     "a chunk of another size than its elements'");
+    for (std::size_t i = 0; i < chunks[c].size(); ++i) {
+      values[columns[c][i]] = chunks[c][i];
+    }
+  }
+  return values;
+}
+
+// Of a broadcast only the root's mean something.
+Teller::Values Teller::contributed(const CollectiveLog& log, const MovedElements& moved,
+                                   int rank) const {
+  return moved.root.has_value() && *moved.root != rank ? Values(story_.columns.size())
+                                                       : spread(log.before, moved, rank);
+}
+
 // Round by round, and in a round by sender.
-void Teller::add_hops(ElementTable& table, char state, const Marks& marks) {
+void Teller::add_hops(ElementTable& table, char state, const Marks& marks,
+                      const MovedElements& moved) {
   std::vector<ElementRow> rows;
   for (int rank = 0; rank < world_size(); ++rank) {
     const CollectiveLog& log = *marks[static_cast<std::size_t>(rank)]->collective;
     for (const SentChunk& sent : log.sent) {
-      const Hop hop = {.round = sent.round,
-                       .from = rank,
-                       .to = sent.to.peer,
-                       .chunk = sent.to.chunk,
-                       .adds = sent.adds};
+      std::vector<std::vector<float>> chunks(moved.columns.front().size());
+      chunks[static_cast<std::size_t>(sent.chunk)] = sent.values;
       rows.push_back({.state = state,
                       .holder = Holder::one,
                       .rank = rank,
-                      .hop = hop,
-                      .values = layout_.spread_chunk(log, hop.chunk, sent.values)});
+                      .hop = Hop{.round = sent.round,
+                                 .from = rank,
+                                 .to = sent.to,
+                                 .chunk = sent.chunk,
+                                 .adds = sent.adds},
+                      .values = spread(chunks, moved, rank)});
     }
   }
   std::stable_sort(rows.begin(), rows.end(), [](const ElementRow& a, const ElementRow& b) {
@@ -207,23 +251,42 @@ void Teller::add_hops(ElementTable& table, char state, const Marks& marks) {
   std::move(rows.begin(), rows.end(), std::back_inserter(table.rows));
 }
 
-void Teller::tell_collective() {
-  const Marks marks = collective_marks(logs_, collectives_++);
-  const CollectiveLog& first = *marks.front()->collective;
-  const bool gathers = first.operation == Operation::all_gather;
-  const char state = letter(gathers ? Category::parameters : Category::gradients);
+// From the first to the last column that is moved. What is not moved is in no chunk.
+ElementTable Teller::collective_table(const Marks& marks, const MovedElements& moved) {
+  ElementTable table = {
+      .first = story_.columns.size(),
+      .last = 0,
+      .chunks = std::vector<std::size_t>(story_.columns.size(), story_.columns.size()),
+      .rows = {}};
+  for (const auto& chunks : moved.columns) {
+    for (std::size_t c = 0; c < chunks.size(); ++c) {
+      for (const std::size_t column : chunks[c]) {
+        table.chunks[column] = c;
+        table.first = std::min(table.first, column);
+        table.last = std::max(table.last, column + 1);
+      }
+    }
+  }
+  const char state = letter(moved.is_of_parameters() ? Category::parameters : Category::gradients);
   const auto log_of = [&](int rank) -> const CollectiveLog& {
     return *marks[static_cast<std::size_t>(rank)]->collective;
   };
-  const auto [begin, end] = layout_.columns_of(first);
-  ElementTable table = {.first = begin, .last = end, .shows_chunks = true, .rows = {}};
-  add_rows(table, state,
-           [&](int rank) { return layout_.spread_chunks(log_of(rank), log_of(rank).before); });
-  add_hops(table, state, marks);
-  add_rows(table, state,
-           [&](int rank) { return layout_.spread_chunks(log_of(rank), log_of(rank).after); });
+  add_rows(table, state, [&](int rank) { return contributed(log_of(rank), moved, rank); });
+  add_hops(table, state, marks, moved);
+  add_rows(table, state, [&](int rank) { return spread(log_of(rank).after, moved, rank); });
+  return table;
+}
 
-  const std::string title = collective_title(*marks.front());
+void Teller::tell_collective() {
+  const MovedElements& moved = moved_[collectives_];
+  const Marks marks = collective_marks(logs_, collectives_++);
+  if (moved.kind == MovedElements::Kind::control) {
+    section_of_.push_back(story_.sections.size());
+    tell_control(marks);
+    return;
+  }
+  ElementTable table = collective_table(marks, moved);
+  const std::string title = collective_title(*marks.front(), moved, strategy_);
   const auto same = std::find_if(told_.begin(), told_.end(),
                                  [&](const auto& other) { return other.first == table; });
   if (same != told_.end()) {
@@ -233,27 +296,65 @@ void Teller::tell_collective() {
     told_.emplace_back(table, story_.sections.size());
     add(std::move(table));
   }
-  add(wire_sentence(marks));
+  section_of_.push_back(story_.sections.size());
+  add(wire_sentence(marks, moved));
 }
 
-void Teller::tell_adam() {
-  const Marks before = kernel_marks(logs_, "adam");
-  Marks after = before;
-  for (const Moment*& moment : after) {
-    ++moment;
+// Of one number on each rank.
+void Teller::tell_control(const Marks& marks) {
+  std::vector<std::string> parts;
+  for (const Moment* moment : marks) {
+    parts.push_back(number_text(moment->collective->before.front().front()));
   }
+  add("An all_reduce adds what the ranks have, " + listed(parts) + ": " +
+      number_text(marks.front()->collective->after.front().front()) +
+      ". Its bytes are counted apart.");
+}
+
+// The kernel that looks at all gradients before the update.
+void Teller::tell_check(const Moment& moment) {
+  const bool clips = moment.kernel == "norm";
+  begin_section(
+      clips ? "Optimizer: the norm of the gradients" : "Optimizer: do gradients overflow?",
+      kernel_marks(logs_, moment.kernel));
+  add(clips ? std::string("Each rank adds the squares of the elements that it looks at.")
+            : std::string("Each rank looks for elements that are infinite or NaN: 1 if it has one, "
+                          "else 0."));
+}
+
+// In several parts where gradients are copied to fp32 part by part; told once.
+void Teller::tell_adam() {
+  if (told_adam_) {
+    return;
+  }
+  told_adam_ = true;
+  const Marks before = update_marks(logs_);
+  const Marks after = updated_marks(logs_);
   begin_section("Optimizer: Adam", before);
   ElementTable table = {.first = 0,
                         .last = story_.columns.size(),
-                        .shows_chunks = strategy_.optimizer == Placement::sharded,
+                        .chunks = updates_shards() ? layout_.owners() : std::vector<std::size_t>(),
                         .rows = {}};
   add_owned(table, Category::gradients, before);
   for (const Category state : {Category::first_moment, Category::second_moment,
                                Category::master_weights, Category::parameters}) {
     add_owned(table, state, after);
   }
-  add(adam_sentence(scenario_.training, step_));
+  if (const std::string clipping = clip_sentence(scenario_, strategy_, log(0)); !clipping.empty()) {
+    add(clipping);
+  }
+  add(adam_sentence(scenario_.training, log(0)));
   add(std::move(table));
+}
+
+void Teller::tell_loss_scale() {
+  if (const std::string sentence = loss_scale_sentence(scenario_.training, log(0));
+      !sentence.empty()) {
+    if (log(0).skipped) {
+      begin_section("Optimizer: the step is skipped", last_marks(logs_));
+    }
+    add(sentence);
+  }
 }
 
 void Teller::tell_sums() {
@@ -266,8 +367,10 @@ void Teller::tell_sums() {
       "; held: " + bytes_per_rank(world_size(), [&](int rank) { return state_bytes(end(rank)); }) +
       ". The most ever held: " +
       bytes_per_rank(world_size(), [&](int rank) { return log(rank).peak_bytes; }) + ".");
-  add("Sent by formula: " + wire_formula(strategy_, scenario_) + "; sent: " +
-      bytes_per_rank(world_size(), [&](int rank) { return end(rank).sent_bytes; }) + ".");
+  add("Sent by formula: " +
+      wire_formula(strategy_, scenario_, {.is_first = step_ == 1, .skipped = log(0).skipped}) +
+      "; sent: " + bytes_per_rank(world_size(), [&](int rank) { return end(rank).sent_bytes; }) +
+      ".");
 }
 
 }  // namespace

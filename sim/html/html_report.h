@@ -6,7 +6,9 @@
 //     "timelines": [ { "strategy", "step", "events": [ { "rank",
 //        "stream": "compute" | "communication", "name",
 //        "phase": "forward" | "backward" | "optimizer" | "communication",
-//        "begin_s", "end_s", "bytes", "flops" } ] } ] }
+//        "micro_step", "begin_s", "end_s", "bytes", "flops" } ] } ],
+//     "default_options": { STRATEGY: {OPTION: its value in the preset, where the run has another} }
+//     }
 // and of a sweep:
 //   { "kind": "sweep", "title": NAME, "shardscope": VERSION,
 //     "sweep": { "arithmetic",
@@ -17,8 +19,9 @@
 //          "outcome": "completed" | "out_of_memory" | "failed", "failure", COLUMN: number, ... } ],
 //       "findings": [ { "kind", "text", "axis": which, "at": position on it, "between": [a, b],
 //          "strategies": [NAME], "fixed": {FIELD: value of another axis, as text} } ] } }
-// "timelines", "answer", "labels" and "findings" may be left out, and so may what a strategy that
-// did not complete does not have. Units are "s", "B", "B/s" or "".
+// "micro_step" is there if a step has several. "timelines", "default_options", "answer", "labels"
+// and "findings" may be left out, and so may what a strategy that did not complete does not have.
+// Units are "s", "B", "B/s" or "".
 #pragma once
 
 #include <string>

@@ -20,8 +20,7 @@ namespace {
 
 constexpr int kMostSteps = 10'000;
 
-/// Of steps 2, 3, ..., of step 1 if it is the only one. Bytes are those of the last step: all steps
-/// send alike.
+/// Of steps 2, 3, ..., of step 1 if it is the only one. Bytes are those of the last step.
 RankStep mean_step(const RankResult& rank) {
   const int first = rank.steps_size() > 1 ? 1 : 0;
   const int count = rank.steps_size() - first;
@@ -60,6 +59,7 @@ RunResult shortened(const RunResult& run) {
     result.set_failure(run.failure());
   }
   *result.mutable_limits() = run.limits();
+  *result.mutable_options() = run.options();
   const int stride = 1 + (run.steps_size() - 1) / kMostSteps;
   for (int i = 0; i < run.steps_size(); i += stride) {
     *result.add_steps() = run.steps(i);
@@ -70,6 +70,7 @@ RunResult shortened(const RunResult& run) {
     *short_rank.mutable_peak() = rank.peak();
     *short_rank.mutable_state() = rank.state();
     *short_rank.mutable_predicted_state() = rank.predicted_state();
+    short_rank.set_predicted_peak_bytes(rank.predicted_peak_bytes());
     if (!rank.steps().empty()) {
       *short_rank.add_steps() = mean_step(rank);
     }
@@ -108,6 +109,9 @@ Json::Value sentences(const Scenario& scenario, const std::vector<RunResult>& ru
   for (const std::string& sentence : answer(runs, compared.summaries)) {
     sentences.append(capitalized(sentence));
   }
+  for (const std::string& sentence : skipped_sentences(runs, compared.summaries)) {
+    sentences.append(sentence);
+  }
   for (const auto& [limit, strategies] : limited_by(compared)) {
     sentences.append("What limits " + listed(strategies) + " most: " + limit + ".");
   }
@@ -117,6 +121,20 @@ Json::Value sentences(const Scenario& scenario, const std::vector<RunResult>& ru
     }
   }
   return sentences;
+}
+
+/// By strategy, the preset's value of each option that the run has changed.
+Json::Value default_options(const std::vector<RunResult>& runs) {
+  Json::Value defaults(Json::objectValue);
+  for (const RunResult& run : runs) {
+    for (const StrategyOption& option : run.options()) {
+      const std::string preset = default_option(run.strategy(), option.name());
+      if (!preset.empty() && preset != option.value()) {
+        defaults[run.strategy()][option.name()] = preset;
+      }
+    }
+  }
+  return defaults;
 }
 
 }  // namespace
@@ -134,6 +152,7 @@ Json::Value run_data(const Scenario& scenario, const std::vector<RunResult>& run
   data["shardscope"] = context.version;
   data["run"] = parsed(json_report(scenario, short_runs, context));
   data["answer"] = sentences(scenario, runs);
+  data["default_options"] = default_options(runs);
   return data;
 }
 

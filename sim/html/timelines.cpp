@@ -14,12 +14,15 @@ constexpr std::size_t kMostRanks = 64;
 constexpr Json::ArrayIndex kMostEvents = 20'000;
 
 Json::Value event(const RankRecording& step, const char* stream, const std::string& name,
-                  const std::string& phase, double begin_s, double end_s) {
+                  const std::string& phase, int micro_step, double begin_s, double end_s) {
   Json::Value value;
   value["rank"] = step.rank();
   value["stream"] = stream;
   value["name"] = name;
   value["phase"] = phase;
+  if (micro_step > 0) {
+    value["micro_step"] = micro_step;
+  }
   value["begin_s"] = begin_s;
   value["end_s"] = end_s;
   return value;
@@ -30,15 +33,17 @@ void add_rank(const RankRecording& step, double begin_s, Json::Value& events) {
     if (operation.kind() != ComputeOperation::KERNEL) {
       continue;
     }
-    Json::Value value = event(step, "compute", operation_name(step, operation), operation.phase(),
-                              operation.begin_s() - begin_s, operation.end_s() - begin_s);
+    Json::Value value =
+        event(step, "compute", operation_name(step, operation), operation.phase(),
+              operation.micro_step(), operation.begin_s() - begin_s, operation.end_s() - begin_s);
     value["flops"] = operation.flops();
     value["bytes"] = operation.bytes();
     events.append(std::move(value));
   }
   for (const RecordedCollective& collective : step.communication()) {
-    Json::Value value = event(step, "communication", collective.name(), "communication",
-                              collective.begin_s() - begin_s, collective.end_s() - begin_s);
+    Json::Value value = event(step, "communication", collective_name(collective), "communication",
+                              collective.micro_step(), collective.begin_s() - begin_s,
+                              collective.end_s() - begin_s);
     if (!collective.transfers_cut()) {
       Json::UInt64 bytes = 0;
       for (const TransferOperation& operation : collective.transfers()) {

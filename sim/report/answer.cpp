@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 
 #include "sim/report/format.h"
 #include "sim/report/ties.h"
@@ -89,6 +90,26 @@ std::string only_sentence(const RunResult& run, const RunSummary& summary) {
          format_bytes(static_cast<double>(summary.memory.peak_total)) + " per rank at peak.";
 }
 
+/// "1 to 3, 7 and 9"; the first few of many.
+std::string steps_text(const std::vector<int>& steps) {
+  constexpr std::size_t kMostNamed = 6;
+  std::vector<std::string> parts;
+  for (std::size_t first = 0; first < steps.size();) {
+    std::size_t last = first;
+    while (last + 1 < steps.size() && steps[last + 1] == steps[last] + 1) {
+      ++last;
+    }
+    const std::string begin = std::to_string(steps[first]);
+    parts.push_back(first == last ? begin : begin + " to " + std::to_string(steps[last]));
+    first = last + 1;
+  }
+  if (parts.size() > kMostNamed) {
+    parts.resize(kMostNamed - 1);
+    parts.emplace_back("others");
+  }
+  return listed(parts);
+}
+
 /// A category as prose: without underscores.
 std::string words_of(std::string category) {
   std::replace(category.begin(), category.end(), '_', ' ');
@@ -134,6 +155,24 @@ std::optional<std::string> divergence(const std::vector<RunResult>& runs) {
     return std::nullopt;
   }
   return "The training diverges: the loss is not finite with " + listed(diverged) + " on.";
+}
+
+std::vector<std::string> skipped_sentences(const std::vector<RunResult>& runs,
+                                           const std::vector<RunSummary>& summaries) {
+  std::map<std::vector<int>, std::vector<std::string>> by_steps;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!summaries[i].skipped_steps.empty()) {
+      by_steps[summaries[i].skipped_steps].push_back(printable(runs[i].strategy()));
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [steps, strategies] : by_steps) {
+    const bool all = strategies.size() == runs.size() && runs.size() > 1;
+    sentences.push_back((all ? "All strategies" : listed(strategies)) + " skipped " +
+                        format_count(steps.size()) + (steps.size() == 1 ? " step" : " steps") +
+                        ", because gradients overflowed: " + steps_text(steps) + ".");
+  }
+  return sentences;
 }
 
 std::string mishap(const Scenario& scenario, const RunResult& run) {

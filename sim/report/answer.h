@@ -20,6 +20,11 @@ std::vector<std::string> answer(const std::vector<RunResult>& runs,
 /// Which runs have a loss that is no finite number, and from which step on.
 std::optional<std::string> divergence(const std::vector<RunResult>& runs);
 
+/// Which runs skipped steps because gradients overflowed, and which steps: a sentence for those
+/// that skipped the same ones.
+std::vector<std::string> skipped_sentences(const std::vector<RunResult>& runs,
+                                           const std::vector<RunSummary>& summaries);
+
 /// What happened to a run that did not complete: who wanted what when, and how much was free.
 std::string mishap(const Scenario& scenario, const RunResult& run);
 

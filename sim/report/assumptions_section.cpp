@@ -71,11 +71,13 @@ std::string step_text(const TrainingOptions& training) {
   return listed(parts);
 }
 
-/// "overlap true, bucket_size 25MiB".
+/// "overlap=true, bucket_size=1MiB (default 25MiB)".
 std::string options_text(const RunResult& run) {
   std::string text;
   for (const StrategyOption& option : run.options()) {
-    text += (text.empty() ? "" : ", ") + option.name() + " " + option.value();
+    const std::string preset = default_option(run.strategy(), option.name());
+    text += (text.empty() ? "" : ", ") + option.name() + "=" + option.value();
+    text += preset.empty() || preset == option.value() ? "" : " (default " + preset + ")";
   }
   return text;
 }

@@ -26,11 +26,20 @@ ComparedRuns compare(const Scenario& scenario, const std::vector<RunResult>& run
 /// Its name, fit for a terminal.
 std::string strategy_name(const RunResult& run);
 
+/// The same, short enough to name a row of a table.
+std::string row_name(const RunResult& run);
+
+/// The same over a column: in several lines where it is long, broken after an underscore.
+std::string head_name(const RunResult& run);
+
+/// The option's value in the strategy's preset; empty if that has no such option.
+std::string default_option(const std::string& strategy, const std::string& option);
+
 /// A first column for strategies and one for each of the titles.
 Table strategy_table(const std::vector<std::string>& titles);
 
 /// "Model states equal the prediction ...", where they first do not, or nothing if no run
-/// completed. `difference` is RunSummary::state_difference or wire_difference.
+/// completed. `difference` is one of RunSummary's.
 std::string agreement(const ComparedRuns& compared, const std::string& what,
                       std::optional<std::string> RunSummary::*difference);
 

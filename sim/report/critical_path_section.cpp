@@ -53,12 +53,12 @@ void write_shares(const std::vector<Analysed>& analysed, Page& page) {
   places.add_column("layers", Align::left);
   places.add_column("links", Align::left);
   for (const auto& [run, path] : analysed) {
-    std::vector<std::string> row = {strategy_name(run), significant(path.length_s / unit.size)};
+    std::vector<std::string> row = {row_name(run), significant(path.length_s / unit.size)};
     for (const char* phase : {"forward", "backward", "optimizer", "transfer", "latency"}) {
       row.push_back(format_percent(seconds_of(path.phases, phase) / path.length_s));
     }
     table.add_row(row);
-    places.add_row({strategy_name(run), largest(path, path.layers), largest(path, path.links)});
+    places.add_row({row_name(run), largest(path, path.layers), largest(path, path.links)});
   }
   page.section(
       "Critical path of step " +
@@ -74,7 +74,7 @@ void write_what_ifs(const std::vector<Analysed>& analysed, Page& page) {
   Table table = strategy_table(
       {"now", "free\ncommunication", "bandwidth\nx 2", "latency\n0", "devices\nx 2"});
   for (const auto& [run, path] : analysed) {
-    std::vector<std::string> row = {strategy_name(run), significant(path.length_s / unit.size)};
+    std::vector<std::string> row = {row_name(run), significant(path.length_s / unit.size)};
     for (const WhatIf& what_if : path.what_ifs) {
       row.push_back(significant(what_if.wall_s / unit.size));
     }

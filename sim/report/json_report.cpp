@@ -2,6 +2,7 @@
 
 #include <json/json.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -120,6 +121,9 @@ Json::Value time_value(const TimeSplit& time) {
   value["checkpoint_s"] = number(time.checkpoint_s());
   value["exposed_communication_s"] = number(time.exposed_communication_s());
   value["busy_communication_s"] = number(time.busy_communication_s());
+  // Never below 0, though a difference of two equal times may be.
+  value["overlapped_communication_s"] =
+      number(std::max(time.busy_communication_s() - time.exposed_communication_s(), 0.0));
   value["exposed_forward_s"] = number(time.exposed_forward_s());
   value["exposed_backward_s"] = number(time.exposed_backward_s());
   value["exposed_optimizer_s"] = number(time.exposed_optimizer_s());
@@ -228,6 +232,7 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("reduce_precision", text(name(training.reduce_precision)));
   json.member("accumulate_precision", text(name(training.accumulate_precision())));
   json.member("micro_batches", integer(training.micro_batches));
+  json.member("dynamic_loss_scale", training.dynamic_loss_scale.has_value());
   json.member("clip_norm", number(training.clip_norm));
   json.member("activation_checkpointing", integer(training.activation_checkpointing));
   json.end_object();

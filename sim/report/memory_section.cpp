@@ -85,7 +85,7 @@ std::string notes(const ComparedRuns& compared) {
          agreement(compared, "Peaks", &RunSummary::peak_difference) + "Each device has " +
          format_bytes(static_cast<double>(compared.scenario.device.memory_bytes)) +
          "; 1 MB = 1e6 B. Gathered: parameters gathered for a layer; buckets: communication "
-         "buckets. Peaks of categories need not coincide.";
+         "buckets. Activations to inputs are at their own peaks, which need not coincide.";
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ void write_memory(const ComparedRuns& compared, Page& page) {
   std::vector<Pairs> columns;
   for (std::size_t i = 0; i < compared.runs.size(); ++i) {
     if (compared.runs[i].ranks_size() > 0) {
-      table.add_column(strategy_name(compared.runs[i]), Align::right);
+      table.add_column(head_name(compared.runs[i]), Align::right);
       columns.push_back(column_of(compared.summaries[i], unit));
     }
   }
@@ -113,7 +113,7 @@ void write_memory(const ComparedRuns& compared, Page& page) {
     table.add_row(std::move(cells));
   }
   page.section("Memory of the fullest rank, " + std::string(unit.name) +
-                   ": states measured|predicted, others at peak",
+                   ": states and peak measured|predicted",
                table, notes(compared));
 }
 

@@ -17,6 +17,8 @@ class Page {
   /// Styles are ANSI escapes, left out without colour.
   explicit Page(bool colour, std::size_t width = kReportWidth) : colour_(colour), width_(width) {}
 
+  std::size_t width() const { return width_; }
+
   void empty_line() { text_ += "\n"; }
 
   /// Words in as many lines as they need, each indented.

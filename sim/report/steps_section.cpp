@@ -61,21 +61,58 @@ void add_step_rows(const std::vector<Row>& rows, Table& table) {
   }
 }
 
+/// "2^16" where it is a power of two.
+std::string scale_text(double scale) {
+  int exponent = 0;
+  const bool is_power = std::frexp(scale, &exponent) == 0.5;
+  return is_power && exponent != 1 ? "2^" + std::to_string(exponent - 1)
+                                   : trimmed_significant(scale, 6, 6);
+}
+
+bool has_dynamic_scale(const ComparedRuns& compared) {
+  return compared.scenario.training.dynamic_loss_scale.has_value();
+}
+
+/// Marks skipped steps; where any is, the others have a space, so that figures stay aligned.
+std::string marked(const std::string& figure, const StepResult& step, bool any_skipped) {
+  return any_skipped ? figure + (step.skipped() ? "*" : " ") : figure;
+}
+
+bool any_skipped(const ComparedRuns& compared) {
+  return std::any_of(compared.summaries.begin(), compared.summaries.end(),
+                     [](const auto& summary) { return !summary.skipped_steps.empty(); });
+}
+
+/// The note below a table with marks.
+std::string mark_note(const ComparedRuns& compared) {
+  return any_skipped(compared) ? "* Skipped: gradients overflowed, and nothing was updated." : "";
+}
+
 /// Loss and the time split side by side.
-Table single_run_table(const RunResult& run, const Unit& unit) {
+Table single_run_table(const ComparedRuns& compared, const Unit& unit) {
+  const bool has_scale = has_dynamic_scale(compared);
   Table table;
-  for (const std::string title :
-       {"step", "loss", "grad norm", "wall", "forward", "backward", "optimizer", "exposed"}) {
+  std::vector<std::string> titles = {"step",    "loss",     "grad norm", "wall",
+                                     "forward", "backward", "optimizer", "exposed"};
+  if (has_scale) {
+    titles[2] = "grad\nnorm";
+    titles.insert(titles.begin() + 1, "scale");
+  }
+  for (const std::string& title : titles) {
     table.add_column(title, Align::right);
   }
+  const bool marks = any_skipped(compared);
   std::vector<Row> rows;
-  for (const StepResult& step : run.steps()) {
+  for (const StepResult& step : compared.runs.front().steps()) {
     const TimeSplit& time = step.time();
     const auto figure = [&](double seconds) { return time_text(seconds, unit); };
     rows.push_back({loss_text(step),
                     step.has_grad_norm() ? significant(step.grad_norm(), 4, 6) : "-",
                     figure(time.wall_s()), figure(time.forward_s()), figure(time.backward_s()),
                     figure(time.optimizer_s()), figure(time.exposed_communication_s())});
+    if (has_scale) {
+      rows.back().insert(rows.back().begin(), marked(scale_text(step.loss_scale()), step, marks));
+    }
   }
   add_step_rows(rows, table);
   return table;
@@ -88,7 +125,7 @@ Table table_of(const std::vector<RunResult>& runs, Cell cell) {
   Table table;
   table.add_column("step", Align::right);
   for (const RunResult& run : runs) {
-    table.add_column(strategy_name(run), Align::right);
+    table.add_column(head_name(run), Align::right);
     most_steps = std::max(most_steps, run.steps_size());
   }
   std::vector<Row> rows(static_cast<std::size_t>(most_steps));
@@ -107,17 +144,32 @@ void write_steps(const ComparedRuns& compared, Page& page) {
   const Unit unit = unit_of(compared.runs);
   const std::string unit_name(unit.name);
   if (compared.runs.size() == 1) {
-    page.section("Every step: loss, and times in " + unit_name,
-                 single_run_table(compared.runs.front(), unit));
+    page.section("Every step: loss, and times in " + unit_name, single_run_table(compared, unit),
+                 mark_note(compared));
     return;
   }
+  const bool marks = any_skipped(compared);
   if (compared.scenario.training.storage == Storage::real) {
-    page.section("Loss of every step", table_of(compared.runs, loss_text));
+    page.section(
+        "Loss of every step",
+        table_of(compared.runs,
+                 [&](const StepResult& step) { return marked(loss_text(step), step, marks); }),
+        mark_note(compared));
+  }
+  if (has_dynamic_scale(compared)) {
+    page.section("Loss scale of every step",
+                 table_of(compared.runs,
+                          [&](const StepResult& step) {
+                            return marked(scale_text(step.loss_scale()), step, marks);
+                          }),
+                 mark_note(compared));
   }
   page.section("Time of every step, " + unit_name,
-               table_of(compared.runs, [&](const StepResult& step) {
-                 return time_text(step.time().wall_s(), unit);
-               }));
+               table_of(compared.runs,
+                        [&](const StepResult& step) {
+                          return marked(time_text(step.time().wall_s(), unit), step, marks);
+                        }),
+               mark_note(compared));
 }
 
 }  // namespace shardscope

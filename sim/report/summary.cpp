@@ -63,8 +63,24 @@ WireBytes last_step_wire(const RunResult& run) {
     wire.predicted_sent = std::max(wire.predicted_sent, step.predicted_sent_bytes());
     wire.received = std::max(wire.received, step.received_bytes());
     wire.all_ranks_sent += step.sent_bytes();
+    wire.control_sent = std::max(wire.control_sent, step.control_sent_bytes());
   }
   return wire;
+}
+
+std::vector<WireSteps> wire_steps(const RunResult& run) {
+  std::vector<WireSteps> steps;
+  for (int i = 0; i < run.steps_size(); ++i) {
+    std::uint64_t sent = 0;
+    for (const RankResult& rank : run.ranks()) {
+      sent = std::max(sent, i < rank.steps_size() ? rank.steps(i).sent_bytes() : 0);
+    }
+    if (steps.empty() || steps.back().sent != sent) {
+      steps.push_back({.first = i + 1, .last = i + 1, .sent = sent});
+    }
+    steps.back().last = i + 1;
+  }
+  return steps;
 }
 
 std::string difference_text(std::uint64_t measured, std::uint64_t predicted) {
@@ -115,11 +131,14 @@ RunSummary summarize(const RunResult& run) {
   RunSummary summary;
   summary.completed = run.outcome() == "completed";
   for (const StepResult& step : run.steps()) {
-    summary.skipped_steps += step.skipped() ? 1 : 0;
+    if (step.skipped()) {
+      summary.skipped_steps.push_back(static_cast<int>(step.step()));
+    }
   }
   summary.mean = mean_time(run);
   summary.memory = fullest_rank(run);
   summary.wire = last_step_wire(run);
+  summary.wire_steps = wire_steps(run);
   if (summary.completed) {
     summary.state_difference = find_state_difference(run);
     summary.wire_difference = find_wire_difference(run);

@@ -21,6 +21,9 @@ struct MeanTime {
   double optimizer_s = 0;
   double exposed_s = 0;  ///< Compute waiting for communication.
   double busy_s = 0;     ///< Communication in flight, hidden or not.
+
+  /// In flight while compute went on.
+  double hidden_s() const { return busy_s - exposed_s; }
 };
 
 /// Memory of the rank whose peak is highest, the lowest rank on a tie.
@@ -33,12 +36,23 @@ struct FullestRank {
   std::uint64_t predicted_peak = 0;
 };
 
-/// Bytes of one step: the last one, for all steps of a run are alike.
+/// Bytes of the last step.
 struct WireBytes {
   std::uint64_t sent = 0;  ///< By the rank that sends most.
   std::uint64_t predicted_sent = 0;
   std::uint64_t received = 0;  ///< By the rank that receives most.
   std::uint64_t all_ranks_sent = 0;
+
+  /// Norms for clipping and overflow flags, which are in none of the others; by the rank that sends
+  /// most of them.
+  std::uint64_t control_sent = 0;
+};
+
+/// Consecutive steps in which the rank that sends most sends so much.
+struct WireSteps {
+  int first = 1;
+  int last = 1;
+  std::uint64_t sent = 0;
 };
 
 struct RunSummary {
@@ -52,7 +66,8 @@ struct RunSummary {
   std::optional<std::string> wire_difference;
   std::optional<std::string> peak_difference;
 
-  int skipped_steps = 0;  ///< Gradients overflowed under a dynamic loss scale.
+  std::vector<int> skipped_steps;     ///< Gradients overflowed under a dynamic loss scale.
+  std::vector<WireSteps> wire_steps;  ///< Several if steps differ.
 };
 
 RunSummary summarize(const RunResult& run);

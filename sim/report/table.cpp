@@ -48,6 +48,14 @@ void Table::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::size_t Table::width() const {
+  std::size_t width = kIndent + columns_.front().width;
+  for (std::size_t i = 1; i < columns_.size(); ++i) {
+    width += kGap + columns_[i].width;
+  }
+  return width;
+}
+
 std::string Table::text(std::size_t width) const {
   std::string result;
   std::size_t first = 1;

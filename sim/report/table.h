@@ -23,6 +23,9 @@ class Table {
 
   bool empty() const { return rows_.empty(); }
 
+  /// Columns of a terminal that it takes in one block.
+  std::size_t width() const;
+
   /// The titles and rows as lines indented by two spaces, without spaces at their ends. Columns
   /// that do not fit in `width` follow in further blocks, an empty line between, each with the
   /// first column again; a block has at least one column beside it, however wide.

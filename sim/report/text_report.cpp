@@ -26,6 +26,9 @@ void write_answer(const ComparedRuns& compared, Page& page) {
     page.paragraph(title + sentence, Style::bold);
     title.clear();
   }
+  for (const std::string& sentence : skipped_sentences(compared.runs, compared.summaries)) {
+    page.paragraph(sentence);
+  }
   for (const RunResult& run : compared.runs) {
     if (run.outcome() != "completed") {
       page.paragraph(mishap(compared.scenario, run), Style::red);
@@ -73,7 +76,7 @@ std::string setting(const ComparedRuns& compared) {
 std::string text_report(const Scenario& scenario, const std::vector<RunResult>& runs,
                         const ReportContext& context, const TextReportOptions& options) {
   const ComparedRuns compared = compare(scenario, runs);
-  Page page(options.colour);
+  Page page(options.colour, options.width);
   write_answer(compared, page);
   page.empty_line();
   page.paragraph(setting(compared));

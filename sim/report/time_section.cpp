@@ -20,33 +20,82 @@ std::string steps_of_mean(const TrainingOptions& training) {
   return "mean of steps 2 to " + format_count(training.steps);
 }
 
-void write_step_time(const ComparedRuns& compared, Page& page) {
+Unit unit_of(const ComparedRuns& compared) {
   double longest = 0;
   for (const RunSummary& summary : compared.summaries) {
     longest = std::max(longest, summary.completed ? summary.mean.wall_s : 0);
   }
-  const Unit unit = time_unit(longest);
-  const auto figure = [&](double seconds) { return significant(seconds / unit.size); };
-  Table table =
-      strategy_table({"wall", "forward", "backward", "optimizer", "exposed", "of wall", "busy"});
-  for_completed(compared, [&](const RunResult& run, const RunSummary& summary) {
-    const MeanTime& mean = summary.mean;
-    table.add_row({strategy_name(run), figure(mean.wall_s), figure(mean.forward_s),
-                   figure(mean.backward_s), figure(mean.optimizer_s), figure(mean.exposed_s),
-                   format_percent(mean.exposed_s / mean.wall_s), figure(mean.busy_s)});
-  });
-  page.section("Time of a step, " + std::string(unit.name) + " (" +
-                   steps_of_mean(compared.scenario.training) + ")",
-               table,
-               "wall = forward + backward + optimizer + exposed. Exposed: compute waits for "
-               "communication; busy: communication in flight, hidden or not. Each step counts the "
-               "rank that finishes it last.");
+  return time_unit(longest);
 }
 
-void write_limits(const ComparedRuns& compared, Page& page) {
+/// More than what rounding leaves.
+bool hides_communication(const MeanTime& mean) { return mean.hidden_s() > 1e-9 * mean.busy_s; }
+
+bool any_hides_communication(const ComparedRuns& compared) {
+  return std::any_of(compared.summaries.begin(), compared.summaries.end(), [](const auto& summary) {
+    return summary.completed && hides_communication(summary.mean);
+  });
+}
+
+bool any_skips_steps(const ComparedRuns& compared) {
+  return std::any_of(compared.summaries.begin(), compared.summaries.end(),
+                     [](const auto& summary) { return !summary.skipped_steps.empty(); });
+}
+
+/// With a column of what is busy, unless it has a table of its own.
+void write_step_time(const ComparedRuns& compared, const Unit& unit, bool with_busy, Page& page) {
+  const auto figure = [&](double seconds) { return significant(seconds / unit.size); };
+  std::vector<std::string> titles = {"wall",      "forward", "backward",
+                                     "optimizer", "exposed", "of wall"};
+  if (with_busy) {
+    titles.emplace_back("busy");
+  }
+  Table table = strategy_table(titles);
+  for_completed(compared, [&](const RunResult& run, const RunSummary& summary) {
+    const MeanTime& mean = summary.mean;
+    std::vector<std::string> row = {row_name(run),
+                                    figure(mean.wall_s),
+                                    figure(mean.forward_s),
+                                    figure(mean.backward_s),
+                                    figure(mean.optimizer_s),
+                                    figure(mean.exposed_s),
+                                    format_percent(mean.exposed_s / mean.wall_s)};
+    if (with_busy) {
+      row.push_back(figure(mean.busy_s));
+    }
+    table.add_row(std::move(row));
+  });
+  std::string note =
+      "wall = forward + backward + optimizer + exposed. Exposed: compute waits for communication";
+  note += with_busy ? "; busy: communication in flight, hidden or not. " : ". ";
+  note += "Each step counts the rank that finishes it last";
+  note += any_skips_steps(compared) ? ", skipped steps too." : ".";
+  page.section("Time of a step, " + std::string(unit.name) + " (" +
+                   steps_of_mean(compared.scenario.training) + ")",
+               table, note);
+}
+
+void write_hidden_communication(const ComparedRuns& compared, const Unit& unit, Page& page) {
+  const auto figure = [&](double seconds) { return significant(seconds / unit.size); };
+  Table table = strategy_table({"busy", "exposed", "hidden", "of busy"});
+  for_completed(compared, [&](const RunResult& run, const RunSummary& summary) {
+    const MeanTime& mean = summary.mean;
+    const double hidden_s = hides_communication(mean) ? mean.hidden_s() : 0;
+    table.add_row({row_name(run), figure(mean.busy_s), figure(mean.exposed_s), figure(hidden_s),
+                   format_percent(hidden_s / mean.busy_s)});
+  });
+  page.section("Communication of a step, " + std::string(unit.name), table,
+               "Busy: communication in flight. Exposed: compute waits for it; hidden: compute goes "
+               "on. Busy = exposed + hidden.");
+}
+
+/// What limits is named, or else marked.
+Table limits_table(const ComparedRuns& compared, bool names_it) {
   Table table;
   table.add_column("", Align::left);
-  table.add_column("limited by", Align::left);
+  if (names_it) {
+    table.add_column("limited by", Align::left);
+  }
   for (const std::string title :
        {"compute", "memory\nbandwidth", "link\nbandwidth", "link\nlatency", "kernel\nlaunches"}) {
     table.add_column(title, Align::right);
@@ -54,20 +103,38 @@ void write_limits(const ComparedRuns& compared, Page& page) {
   for_completed(compared, [&](const RunResult& run, const RunSummary&) {
     const LimitSummary limits = summarize_limits(run);
     const LimitShare* largest = limits.largest();
-    std::vector<std::string> row = {strategy_name(run),
-                                    largest == nullptr ? "-" : std::string(largest->description)};
+    std::vector<std::string> row = {row_name(run)};
+    if (names_it) {
+      row.emplace_back(largest == nullptr ? "-" : std::string(largest->description));
+    }
     for (const LimitShare& share : limits.shares) {
-      row.push_back(format_percent(share.share));
+      const bool marked = !names_it && largest != nullptr && share.name == largest->name;
+      row.push_back((marked ? "* " : "") + format_percent(share.share));
     }
     table.add_row(std::move(row));
   });
-  page.section("What limits a step (share of the wall that each alone accounts for)", table);
+  return table;
+}
+
+void write_limits(const ComparedRuns& compared, Page& page) {
+  const std::string title = "What limits a step (share of the wall that each alone accounts for)";
+  const Table table = limits_table(compared, /*names_it=*/true);
+  if (table.width() <= page.width()) {
+    page.section(title, table);
+  } else {
+    page.section(title, limits_table(compared, /*names_it=*/false), "* The largest: it limits.");
+  }
 }
 
 }  // namespace
 
 void write_time(const ComparedRuns& compared, Page& page) {
-  write_step_time(compared, page);
+  const Unit unit = unit_of(compared);
+  const bool hides = any_hides_communication(compared);
+  write_step_time(compared, unit, /*with_busy=*/!hides, page);
+  if (hides) {
+    write_hidden_communication(compared, unit, page);
+  }
   write_limits(compared, page);
 }
 

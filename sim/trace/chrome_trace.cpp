@@ -98,6 +98,9 @@ void add_compute(const RankRecording& step, int process, TraceWriter& trace) {
                               waits ? "exposed_communication" : operation.phase(),
                               operation.begin_s(), operation.end_s());
     value["args"]["step"] = Json::Int64{step.step()};
+    if (operation.has_micro_step()) {
+      value["args"]["micro_step"] = operation.micro_step();
+    }
     if (waits) {
       value["args"]["phase"] = operation.phase();
     } else {
@@ -117,10 +120,13 @@ void add_collectives(const RankRecording& step, int process, TraceWriter& trace)
       sent += operation.kind() == TransferOperation::SEND ? operation.bytes() : 0;
       received += operation.kind() == TransferOperation::RECEIVE ? operation.bytes() : 0;
     }
-    Json::Value value = slice(process, kCommunication, collective.name(), "collective",
+    Json::Value value = slice(process, kCommunication, collective_name(collective), "collective",
                               collective.begin_s(), collective.end_s());
     value["args"]["step"] = Json::Int64{step.step()};
     value["args"]["phase"] = collective.phase();
+    if (collective.has_micro_step()) {
+      value["args"]["micro_step"] = collective.micro_step();
+    }
     if (!collective.transfers_cut()) {
       value["args"]["sent_bytes"] = sent;
       value["args"]["received_bytes"] = received;

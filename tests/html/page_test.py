@@ -14,6 +14,9 @@ from webdriver import Browser, wait_until
 
 PROGRAM, MAKE_PAGE, SCENARIOS = sys.argv[1:4]
 PHONE = 375
+FRAMEWORKS = ("TORCH_DDP,DEEPSPEED_STAGE0,DEEPSPEED_STAGE1,DEEPSPEED_STAGE2,DEEPSPEED_STAGE3,"
+              "FSDP_FULL_SHARD,FSDP_SHARD_GRAD_OP,FSDP_NO_SHARD,FSDP_HYBRID_SHARD,"
+              "ZERO_REDUNDANCY_OPTIMIZER,DDP,NAIVE_ZERO,ZERO1,ZERO2,ZERO3")
 
 folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
 downloads = os.path.join(folder.name, "downloads")
@@ -46,6 +49,11 @@ def make_pages():
     sample_data.slow_first_step(with_timelines, "DDP")
     sample_data.vary_ranks(with_timelines)
     make_page("timelines", with_timelines)
+    page, samples["frameworks"] = sample_data.run_data(
+        PROGRAM, f"{SCENARIOS}/frameworks.textproto", *steps, "--strategy", FRAMEWORKS,
+        "--set", "training.precision=FP16", "--set", "training.activation_checkpointing=1",
+        "--set", "training.dynamic_loss_scale={initial: 1048576}")
+    write_page("frameworks", page)
     page, samples["small"] = sample_data.run_data(
         PROGRAM, f"{SCENARIOS}/too_small_device.textproto", "--set", "training.arithmetic=NONE")
     write_page("small", page)
@@ -97,9 +105,13 @@ def mean_s(steps, name):
     return sum(counted) / len(counted)
 
 
+def fullest_memory(run):
+    return max((rank["memory"] for rank in run["ranks"]),
+               key=lambda memory: memory["peak_bytes"]["total"])
+
+
 def fullest_peak(run):
-    return max((rank["memory"]["peak_bytes"] for rank in run["ranks"]),
-               key=lambda peak: peak["total"])
+    return fullest_memory(run)["peak_bytes"]
 
 
 # What Chart.js was given: the label and values of each dataset, and the labels of the axis.
@@ -147,6 +159,10 @@ class PageTest(unittest.TestCase):
         decimals = len(text.partition(".")[2])
         half = 0.5 * 10 ** -decimals * size if "." in text else 0.005 * abs(value) + 0.5 * size
         self.assertLessEqual(abs(shown - value), half * (1 + 1e-9), f"{title}: {text} for {value}")
+
+    def note(self, card):
+        return browser.run("return document.querySelector(`#${arguments[0]} .note`).textContent",
+                           card)
 
     def csv(self, card):
         path = os.path.join(downloads, f"{card}.csv")
@@ -387,15 +403,20 @@ class PageTest(unittest.TestCase):
             table = self.table("memory")
             rows = self.csv("memory")
             for i, run in enumerate(report["runs"]):
-                peak = (fullest_peak(run) if rank is None
-                        else run["ranks"][rank]["memory"]["peak_bytes"])
+                memory = (fullest_memory(run) if rank is None
+                          else run["ranks"][rank]["memory"])
+                peak = memory["peak_bytes"]
                 for dataset in chart["datasets"]:
                     category = dataset["label"].replace(" ", "_")
                     self.assertAlmostEqual(dataset["data"][i] * unit, peak[category], 3)
                     self.assertEqual(int(rows[i][f"{category}_bytes"]), peak[category])
                 self.assertEqual(int(rows[i]["total_bytes"]), peak["total"])
                 self.expect_cell(table[0][11], table[1 + i][11], peak["total"])
-                self.assertEqual(table[1 + i][12], "67.1 MB")
+                self.expect_cell(table[0][12], table[1 + i][12], memory["predicted_peak_bytes"])
+                self.assertEqual(table[1 + i][13], "67.1 MB")
+        self.assertIn("Other than predicted: ", self.note("memory"))  # Ranks were made to differ.
+        browser.open(pages["quickstart"])
+        self.assertIn("Peaks equal their predictions to the byte.", self.note("memory"))
 
     def test_capacity_line(self):
         browser.open(pages["quickstart"])
@@ -436,6 +457,63 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.chart("loss")["y"]["type"], "linear")
         browser.choose("loss-log", True)
         self.assertEqual(self.chart("loss")["y"]["type"], "logarithmic")
+
+    def test_skipped_steps_and_loss_scale(self):
+        browser.open(pages["frameworks"])
+        self.assertEqual(browser.log("browser"), [])
+        scales = self.csv("loss-scale")
+        skips = 0
+        for run in samples["frameworks"]["runs"]:
+            strategy = run["strategy"]
+            skipped = [step["skipped"] for step in run["steps"]]
+            skips += sum(skipped)
+            for card in ("loss", "loss-scale"):
+                points = self.datasets(card)[strategy]
+                self.assertEqual([point["skipped"] for point in points], skipped)
+            self.assertEqual([float(row[strategy]) for row in scales],
+                             [step["loss_scale"] for step in run["steps"]])
+            if any(skipped):
+                self.assertEqual([row[f"{strategy}_skipped"] == "true" for row in scales], skipped)
+        self.assertGreater(skips, 0)
+        self.assertIn("Crosses: skipped steps", self.note("loss"))
+        browser.open(pages["quickstart"])
+        self.assertFalse(browser.run("return !!document.getElementById('loss-scale')"))
+
+    def test_options_with_the_defaults_of_those_that_were_changed(self):
+        browser.open(pages["frameworks"])
+        options = "return [...document.querySelectorAll('#options tr')].map(" \
+                  "(row) => [...row.cells].map((cell) => cell.textContent));"
+        table = {row[0]: row[1:] for row in browser.run(options)}
+        self.assertEqual(table["option"], FRAMEWORKS.split(",")[:10])
+        self.assertEqual(table["bucket_size"][0], "128KiB (default 25MiB)")
+        self.assertEqual(table["reshard_after_forward"][5:7], ["true", "false"])
+        self.assertEqual(table["overlap"][1], "–")
+        browser.choose("strategy-TORCH_DDP", False)
+        self.assertEqual(browser.run(options)[0][1], "DEEPSPEED_STAGE0")
+        browser.open(pages["quickstart"])
+        self.assertFalse(browser.run("return !!document.getElementById('options')"))
+
+    def test_strategies_look_different(self):
+        browser.open(pages["frameworks"])
+        looks = browser.run("return [...document.querySelectorAll('#strategies .swatch')].map("
+                            "(swatch) => swatch.toDataURL());")
+        self.assertEqual(len(set(looks)), 15)
+
+    def test_timeline_tells_prefetches_and_recomputation_apart(self):
+        browser.open(pages["frameworks"])
+        browser.choose("timeline-step", FRAMEWORKS.split(",").index("FSDP_FULL_SHARD"))
+        rows = self.csv("timeline")
+        names = {row["name"] for row in rows}
+        for name in ("prefetch layers.1", "all_gather layers.0", "recompute layers.1",
+                     "backward layers.1 parameters", "reduce_scatter layers.2"):
+            self.assertIn(name, names)
+        self.assertEqual({row["micro_step"] for row in rows if row["name"] == "forward layers.0"},
+                         {"1", "2"})
+        for kind in ("prefetch", "recompute"):
+            self.assertEqual({bar["event"]["name"].split()[0]
+                              for bar in self.datasets("timeline")[kind]}, {kind})
+        browser.choose("timeline-step", 0)
+        self.assertIn("all_reduce layers.1", {row["name"] for row in self.csv("timeline")})
 
     def test_losses_that_diverge(self):
         browser.open(pages["diverged"])

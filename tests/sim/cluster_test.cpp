@@ -487,6 +487,31 @@ TEST(OutOfMemoryResults, NameTheAllocationThatDoesNotFit) {
   }
 }
 
+// Also where only one of them owns the tensors that overflow.
+TEST(Simulation, AllRanksSkipAStepTogether) {
+  TrainingOptions training;
+  training.steps = 1;
+  training.global_batch = 16;
+  training.precision = DType::fp16;
+  training.reduce_precision = DType::fp16;
+  int skipped = 0;
+  for (int exponent = 8; exponent <= 24; ++exponent) {
+    training.dynamic_loss_scale = DynamicLossScale{.initial = std::ldexp(1.0, exponent),
+                                                   .growth_interval = std::nullopt,
+                                                   .hysteresis = std::nullopt,
+                                                   .minimum = std::nullopt};
+    const Scenario scenario = make_scenario(ModelSpec{{16, 32, 8}}, training, 4);
+    const bool expected = run_simulation(scenario, strategy("TORCH_DDP")).steps(0).skipped();
+    skipped += expected ? 1 : 0;
+    for (const char* name : {"ZERO_REDUNDANCY_OPTIMIZER", "ZERO3", "FSDP_HYBRID_SHARD"}) {
+      EXPECT_EQ(run_simulation(scenario, strategy(name)).steps(0).skipped(), expected)
+          << name << ", 2^" << exponent;
+    }
+  }
+  EXPECT_GT(skipped, 0);
+  EXPECT_LT(skipped, 17);
+}
+
 // Of 9 and 4 parameters two ranks own 5 and 2 each: 28 bytes of parameters, of gradients and of
 // each moment in fp32; an input of 8 bytes and a target of 4.
 TEST(OutOfMemoryResults, AreThoseCountedByHand) {

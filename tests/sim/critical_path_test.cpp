@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/core/support/small_strategies.h"
 #include "tests/sim/sanitized.h"
 #include "tests/sim/simulated.h"
 
@@ -62,7 +63,7 @@ void check_path(const RunResult& run) {
 
 TEST(CriticalPath, IsAsLongAsTheStep) {
   for (const int world : {1, 2, 3, 4, 8, 16}) {
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : small_strategies()) {
       SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world));
       const Scenario scenario = shapes({13, 29, 7, 3}, world, 48);
       check_path(run_simulation(scenario, strategy, 1, kFinalStep));
@@ -74,7 +75,7 @@ TEST(CriticalPath, OfRandomScenariosIsAsLongAsTheStep) {
   for (std::uint64_t seed = 1; seed <= (kSanitized ? 10 : 60); ++seed) {
     RandomScenario random(seed);
     random.scenario.training.storage = Storage::shape_only;
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : random_strategies(seed)) {
       SCOPED_TRACE(std::string(strategy.name) + ", seed " + std::to_string(seed) + ": " +
                    random.text);
       check_path(run_simulation(random.scenario, strategy, 1, kFinalStep));
@@ -117,7 +118,7 @@ const std::vector<Supposition>& suppositions() {
 // The largest relative error.
 double expect_what_ifs(const Scenario& scenario) {
   double worst = 0;
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : small_strategies()) {
     const auto path = critical_path(run_simulation(scenario, strategy, 1, kFinalStep));
     EXPECT_TRUE(path.has_value());
     for (std::size_t i = 0; i < suppositions().size(); ++i) {

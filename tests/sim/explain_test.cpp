@@ -8,8 +8,12 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "tests/core/support/half.h"
@@ -83,24 +87,23 @@ void expect_hops_lead_to_the_end(const ElementTable& table, const Story& story, 
     }
     const Hop& hop = *row.hop;
     EXPECT_GE(hop.round, round) << "rounds are told in order";
+    EXPECT_NE(hop.to, hop.from);
     if (hop.round != round) {
       at_round = all;
       round = hop.round;
     }
-    EXPECT_EQ(hop.to, (hop.from + 1) % ranks);
     Values& to = all[static_cast<std::size_t>(hop.to)];
     for (std::size_t i = 0; i < row.values.size(); ++i) {
       if (!row.values[i].has_value()) {
         continue;
       }
-      EXPECT_EQ(story.columns[i].chunk, hop.chunk);
+      EXPECT_EQ(table.chunks[i], static_cast<std::size_t>(hop.chunk));
       EXPECT_EQ(row.values[i], at_round[static_cast<std::size_t>(hop.from)][i]);
       to[i] = hop.adds ? rounded(to[i].value() + *row.values[i], dtype) : *row.values[i];
     }
   }
   const std::vector<Values> end = held(table, story, ranks, /*after=*/true);
   for (std::size_t rank = 0; rank < end.size(); ++rank) {
-    EXPECT_FALSE(names_of(end[rank], story).empty());
     for (std::size_t i = 0; i < end[rank].size(); ++i) {
       if (end[rank][i].has_value()) {
         EXPECT_EQ(end[rank][i], all[rank][i]) << "rank " << rank << ", " << story.columns[i].name;
@@ -109,27 +112,45 @@ void expect_hops_lead_to_the_end(const ElementTable& table, const Story& story, 
   }
 }
 
-// After a reduction each element that a rank ends up with is the plain sum of all ranks' elements,
-// and together they have them all.
+// Which ranks take part in a table's collective with each other: by rank, the lowest of them.
+std::vector<int> groups_of(const ElementTable& table, int ranks) {
+  std::vector<int> groups(static_cast<std::size_t>(ranks));
+  std::iota(groups.begin(), groups.end(), 0);
+  for (const ElementRow& row : table.rows) {
+    if (row.hop.has_value()) {
+      const int from = groups[static_cast<std::size_t>(row.hop->from)];
+      const int to = groups[static_cast<std::size_t>(row.hop->to)];
+      std::replace(groups.begin(), groups.end(), std::max(from, to), std::min(from, to));
+    }
+  }
+  return groups;
+}
+
+// After a reduction each element that a rank ends up with is the plain sum of the elements of its
+// group, and together they have them all.
 void expect_plain_sums(const ElementTable& table, const Story& story, int ranks, DType dtype) {
   const std::vector<Values> before = held(table, story, ranks, /*after=*/false);
   const std::vector<Values> after = held(table, story, ranks, /*after=*/true);
+  const std::vector<int> groups = groups_of(table, ranks);
   for (std::size_t i = table.first; i < table.last; ++i) {
-    double sum = 0;
-    double magnitude = 0;
-    for (const Values& values : before) {
-      sum += static_cast<double>(values[i].value());
-      magnitude += std::abs(static_cast<double>(*values[i]));
+    std::map<int, double> sums;
+    std::map<int, double> magnitudes;
+    for (std::size_t rank = 0; rank < before.size(); ++rank) {
+      if (before[rank][i].has_value()) {
+        sums[groups[rank]] += static_cast<double>(*before[rank][i]);
+        magnitudes[groups[rank]] += std::abs(static_cast<double>(*before[rank][i]));
+      }
     }
-    int owners = 0;
-    for (const Values& values : after) {
-      if (values[i].has_value()) {
-        ++owners;
-        EXPECT_NEAR(*values[i], sum, ranks * unit_roundoff(dtype) * magnitude)
+    std::set<int> owned;
+    for (std::size_t rank = 0; rank < after.size(); ++rank) {
+      if (after[rank][i].has_value()) {
+        owned.insert(groups[rank]);
+        EXPECT_NEAR(*after[rank][i], sums.at(groups[rank]),
+                    ranks * unit_roundoff(dtype) * magnitudes.at(groups[rank]))
             << story.columns[i].name;
       }
     }
-    EXPECT_GE(owners, 1) << story.columns[i].name;
+    EXPECT_EQ(owned.size(), sums.size()) << story.columns[i].name;
   }
 }
 
@@ -138,13 +159,16 @@ class Step {
  public:
   Step(const Scenario& scenario, const Story& story, std::int64_t t)
       : scenario_(scenario), story_(story), t_(t) {
-    const std::vector<ElementTable> tables = blocks_of<ElementTable>(story);
-    read_states(tables.front());
-    for (const ElementTable& table : tables) {
-      if (has_hops(table)) {
-        check_collective(table);
-      } else if (&table != &tables.front()) {
-        check_adam(table);
+    read_states(blocks_of<ElementTable>(story).front());
+    for (std::size_t s = 1; s < story.sections.size(); ++s) {
+      const std::optional<ElementTable> table = table_of(s);
+      if (!table.has_value()) {
+        continue;
+      }
+      if (has_hops(*table)) {
+        check_collective(*table, story.sections[s].title);
+      } else if (story.sections[s].title == "Optimizer: Adam") {
+        check_adam(*table);
       }
     }
   }
@@ -164,6 +188,36 @@ class Step {
  private:
   int ranks() const { return scenario_.world_size; }
 
+  const Strategy& strategy() const {
+    const std::string name = story_.title.substr(0, story_.title.find(','));
+    return *std::find_if(scenario_.strategies.begin(), scenario_.strategies.end(),
+                         [&](const Strategy& strategy) { return strategy.name == name; });
+  }
+
+  // Also where a section's numbers are those of an earlier one.
+  std::optional<ElementTable> table_of(std::size_t section) const {
+    const std::string& title = story_.sections[section].title;
+    const std::string reference = ", the numbers of ";
+    const std::size_t found = title.find(reference);
+    if (found != std::string::npos) {
+      return table_of(std::stoul(title.substr(found + reference.size())) - 1);
+    }
+    for (const Block& block : story_.sections[section].blocks) {
+      if (const auto* table = std::get_if<ElementTable>(&block)) {
+        return *table;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::string told() const {
+    std::string text;
+    for (const std::string& sentence : blocks_of<std::string>(story_)) {
+      text += sentence + " ";
+    }
+    return text;
+  }
+
   void read_states(const ElementTable& table) {
     for (const ElementRow& row : table.rows) {
       overlay(row.values, states_[row.state]);
@@ -175,22 +229,80 @@ class Step {
     }
   }
 
-  void check_collective(const ElementTable& table) {
+  void check_collective(const ElementTable& table, const std::string& title) {
     if (is_of(table, 'g')) {
-      const DType dtype = scenario_.training.reduce_precision;
-      expect_hops_lead_to_the_end(table, story_, ranks(), dtype);
-      expect_plain_sums(table, story_, ranks(), dtype);
-      for (const Values& values : held(table, story_, ranks(), /*after=*/true)) {
-        overlay(values, sums_);
-      }
+      check_reduction(table, title.find("across groups") != std::string::npos);
       return;
     }
     expect_hops_lead_to_the_end(table, story_, ranks(), scenario_.training.precision);
     for (const Values& values : held(table, story_, ranks(), /*after=*/true)) {
       for (std::size_t i = table.first; i < table.last; ++i) {
-        EXPECT_EQ(values[i], states_.at('p')[i]) << "gathered is what its owner holds";
+        EXPECT_TRUE(!values[i].has_value() || values[i] == states_.at('p')[i])
+            << "gathered is what its owner holds";
       }
     }
+  }
+
+  void check_reduction(const ElementTable& table, bool across) {
+    const bool kept = across && !strategy().reduce_across_every_micro_step;
+    const DType dtype =
+        kept ? scenario_.training.accumulate_precision() : scenario_.training.reduce_precision;
+    expect_hops_lead_to_the_end(table, story_, ranks(), dtype);
+    expect_plain_sums(table, story_, ranks(), dtype);
+    Values sums(story_.columns.size());
+    for (const Values& values : held(table, story_, ranks(), /*after=*/true)) {
+      overlay(values, sums);
+    }
+    const int group = shard_group_ranks(strategy(), ranks());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (!sums[i].has_value()) {
+        continue;
+      }
+      if (!across) {
+        average(i);  // Of the micro-step before.
+      }
+      sums_[i] = sums[i];
+      divisors_[i] = !across ? group : kept ? ranks() / group : ranks();
+      if (kept) {
+        kept_.erase(i);
+      }
+    }
+  }
+
+  // Adds the average to what is kept, or where ranks keep all gradients puts it there: these were
+  // added before they were reduced.
+  void average(std::size_t i) {
+    if (!sums_.contains(i)) {
+      return;
+    }
+    const TrainingOptions& training = scenario_.training;
+    const float mean = rounded(sums_.at(i).value() / static_cast<float>(divisors_.at(i)),
+                               training.reduce_precision);
+    const bool adds = strategy().gradients == Placement::sharded && kept_.contains(i);
+    kept_[i] = rounded((adds ? static_cast<double>(kept_.at(i)) : 0.0) + mean,
+                       training.accumulate_precision());
+    sums_.erase(i);
+  }
+
+  // By the equations of torch or DeepSpeed from the gradients that Adam is shown to have.
+  double clip_coefficient(const Values& gradients) const {
+    const double clip = scenario_.training.clip_norm;
+    if (clip == 0) {
+      return 1;
+    }
+    double squares = 0;
+    for (const std::optional<float>& g : gradients) {
+      squares += g.has_value() ? static_cast<double>(*g) * static_cast<double>(*g) : 0;
+    }
+    const double norm = std::sqrt(squares) / scenario_.training.loss_scale;
+    const double c = std::min(1.0, clip / (norm + 1e-6));
+    const std::string text = told();
+    const std::size_t sentence = text.find("The norm is the root of the sum of squares, ");
+    EXPECT_NE(sentence, std::string::npos);
+    EXPECT_NEAR(std::stod(text.substr(text.find("squares, ", sentence) + 9)), norm, 1e-3 * norm);
+    const std::size_t equals = text.find(" = ", text.find("c = ", sentence) + 4);
+    EXPECT_NEAR(std::stod(text.substr(equals + 3)), c, 1e-3 * c);
+    return c;
   }
 
   // The equations of Adam in fp64.
@@ -204,16 +316,15 @@ class Step {
     }
     const char weights = scenario_.training.has_master_weights() ? 'w' : 'p';
     const auto t = static_cast<double>(t_);
+    const double clip = clip_coefficient(after['g']);
     for (std::size_t i = 0; i < story_.columns.size(); ++i) {
-      const float sum = sums_[i].value_or(0.0F);  // Padding that no all_reduce moves.
-      const float g =
-          rounded(rounded(sum / static_cast<float>(ranks()), scenario_.training.reduce_precision),
-                  precision);
+      average(i);
+      const float g = kept_[i];  // 0 of padding that no all_reduce moves.
       EXPECT_EQ(after['g'][i], g) << story_.columns[i].name;
       const bool decoupled = adam.variant == AdamOptions::Variant::adamw;
       const double before = states_[weights][i].value();
       const double unscaled =
-          g / scenario_.training.loss_scale + (decoupled ? 0 : adam.weight_decay * before);
+          g * clip / scenario_.training.loss_scale + (decoupled ? 0 : adam.weight_decay * before);
       const double m = adam.beta1 * states_['m'][i].value() + (1 - adam.beta1) * unscaled;
       const double v =
           adam.beta2 * states_['v'][i].value() + (1 - adam.beta2) * unscaled * unscaled;
@@ -234,7 +345,9 @@ class Step {
   const Story& story_;
   std::int64_t t_;
   std::map<char, Values> states_;
-  Values sums_;
+  std::map<std::size_t, std::optional<float>> sums_;  // Not averaged yet, by column.
+  std::map<std::size_t, int> divisors_;
+  std::map<std::size_t, float> kept_;
 };
 
 struct Variant {
@@ -280,6 +393,101 @@ TEST(Explain, EveryNumberFollowsFromThoseBeforeIt) {
       }
     }
   });
+}
+
+const std::string kFrameworks =
+    "strategies=TORCH_DDP,DEEPSPEED_STAGE0,DEEPSPEED_STAGE1,DEEPSPEED_STAGE2,DEEPSPEED_STAGE3,"
+    "FSDP_FULL_SHARD,FSDP_SHARD_GRAD_OP,FSDP_NO_SHARD,FSDP_HYBRID_SHARD,"
+    "ZERO_REDUNDANCY_OPTIMIZER";
+
+// Calls f for the frameworks' strategies with buckets of parts of layers, of layers, and of more.
+void for_each_framework(const std::function<void(const std::vector<std::string>& set)>& f) {
+  const std::vector<std::vector<std::string>> variants = {
+      {"cluster.world_size=2", "options.bucket_elements=4", "options.bucket_size=12B",
+       "options.first_bucket_size=4B", "options.persistence_threshold=1",
+       "options.max_reuse_distance=4", "options.prefetch_elements=3"},
+      {"cluster.world_size=3", "training.micro_batches=2", "training.clip_norm=0.5",
+       "options.bucket_elements=7", "options.bucket_size=20B", "options.overlap=false",
+       "options.reduce=EVERY_MICRO_STEP", "options.sub_group_size=2"},
+      {"cluster.world_size=4", "training.micro_batches=2", "training.precision=FP16",
+       "training.loss_scale=64", "training.reduce_precision=FP32", "options.bucket_elements=2",
+       "options.shard_group_size=2", "options.reduce_across=BOUNDARY",
+       "training.activation_checkpointing=2", "options.gradient_as_bucket_view=true"},
+      {"cluster.world_size=4", "training.micro_batches=3", "training.clip_norm=0.25",
+       "training.fp32_gradient_accumulation=true", "options.shard_group_size=2",
+       "options.contiguous_gradients=false", "options.bucket_elements=5",
+       "options.reduce_scatter=false", "training.activation_checkpointing=1"},
+      {"cluster.world_size=4", "model.layers=[2,1]", "options.shard_group_size=1",
+       "options.prefetch_layers=0"}};
+  for (std::vector<std::string> set : variants) {
+    SCOPED_TRACE(set[0] + " " + set[1]);
+    set.insert(set.end(), {kFrameworks, "training.global_batch=48"});
+    f(set);
+  }
+}
+
+TEST(Explain, EveryNumberOfFrameworksFollowsFromThoseBeforeIt) {
+  for_each_framework([](const std::vector<std::string>& set) {
+    for (const std::int64_t t : {1, 2}) {
+      const Explained explained(set, t);
+      ASSERT_EQ(explained.explanation.stories.size(), 10U);
+      for (const Story& story : explained.explanation.stories) {
+        SCOPED_TRACE(story.title);
+        const Step step(explained.scenario, story, t);
+      }
+    }
+  });
+}
+
+// By formula "... = 20 B; held: 20 B." and the same of what was sent.
+TEST(Explain, BytesOfFrameworksAreThoseOfTheFormulas) {
+  for_each_framework([](const std::vector<std::string>& set) {
+    for (const std::int64_t t : {1, 2}) {
+      const Explained explained(set, t);
+      for (const Story& story : explained.explanation.stories) {
+        const Section& sums = story.sections.back();
+        for (const auto& [block, word] : {std::pair(1, "; held: "), std::pair(2, "; sent: ")}) {
+          const auto& text = std::get<std::string>(sums.blocks.at(static_cast<std::size_t>(block)));
+          const std::size_t split = text.find(word);
+          ASSERT_NE(split, std::string::npos) << text;
+          const std::string measured = text.substr(split + 8, text.find('.', split) - split - 8);
+          const std::string before = text.substr(0, split);
+          EXPECT_EQ(before.substr(before.size() - measured.size()), measured)
+              << story.title << ": " << text;
+        }
+      }
+    }
+  });
+}
+
+TEST(Explain, SkippedStepsSayWhatBecomesOfTheLossScale) {
+  const std::vector<std::string> set = {"training.precision=FP16",
+                                        "training.dynamic_loss_scale={initial: 1e9}",
+                                        "strategies=ZERO1,TORCH_DDP,DEEPSPEED_STAGE2,"
+                                        "ZERO_REDUNDANCY_OPTIMIZER"};
+  const Explained explained(set, 1);
+  const char* const becomes[] = {"was 1e9 and becomes 5e8.", "was 1e9 and becomes 5e8.",
+                                 "stays 1e9.", "was 1e9 and becomes 5e8."};
+  for (std::size_t s = 0; s < 4; ++s) {
+    std::string told;
+    for (const std::string& sentence : blocks_of<std::string>(explained.explanation.stories[s])) {
+      told += sentence + " ";
+    }
+    EXPECT_NE(told.find("Gradients overflow: nothing is updated. The loss scale " +
+                        std::string(becomes[s])),
+              std::string::npos)
+        << told;
+  }
+}
+
+// Issued where one layer computes, used where the next one does.
+TEST(Explain, PrefetchedGathersAreWaitedForWhereTheyAreUsed) {
+  const Explained explained({"strategies=FSDP_FULL_SHARD"});
+  const Story& story = explained.explanation.stories[0];
+  EXPECT_EQ(story.sections[2].title,
+            "Forward: all_gather layers.1 ahead of its use (parameters, S = 4 x 2 B)");
+  EXPECT_EQ(std::get<std::string>(story.sections[2].blocks.back()).substr(0, 82),
+            "Forward through layer 0. What section 3 began is waited for. Forward through layer");
 }
 
 TEST(Explain, WeightsAndLossesAreThoseOfASingleProcess) {
@@ -444,36 +652,46 @@ std::vector<ElementRow> hops_of(const Story& story, std::size_t index) {
   return hops;
 }
 
-TEST(Explain, BytesSentGrowByWhatTheHopsCarryAndHeldBytesAddUp) {
-  for_each_variant([](const std::vector<std::string>& set) {
-    const Explained explained(set, 2);
-    const TrainingOptions& training = explained.scenario.training;
-    for (const Story& story : explained.explanation.stories) {
-      SCOPED_TRACE(story.title);
-      for (int rank = 0; rank < explained.scenario.world_size; ++rank) {
-        const Figures sent = figures_of(story, "sent so far", rank);
-        ASSERT_EQ(sent.size(), story.sections.size());  // The last section is the table.
-        std::uint64_t so_far = 0;
-        for (std::size_t s = 0; s + 1 < story.sections.size(); ++s) {
-          for (const ElementRow& hop : hops_of(story, s)) {
-            const std::size_t size =
-                size_of(hop.state == 'g' ? training.reduce_precision : training.precision);
-            so_far += hop.hop->from == rank ? size * names_of(hop.values, story).size() : 0;
-          }
-          EXPECT_EQ(sent[s], so_far) << "section " << s + 1;
+bool set_has(const std::vector<std::string>& set, const std::string& assignment) {
+  return std::find(set.begin(), set.end(), assignment) != set.end();
+}
+
+void expect_bytes_follow(const std::vector<std::string>& set) {
+  const Explained explained(set, 2);
+  const TrainingOptions& training = explained.scenario.training;
+  for (const Story& story : explained.explanation.stories) {
+    SCOPED_TRACE(story.title);
+    for (int rank = 0; rank < explained.scenario.world_size; ++rank) {
+      const Figures sent = figures_of(story, "sent so far", rank);
+      ASSERT_EQ(sent.size(), story.sections.size());  // The last section is the table.
+      std::uint64_t so_far = 0;
+      for (std::size_t s = 0; s + 1 < story.sections.size(); ++s) {
+        for (const ElementRow& hop : hops_of(story, s)) {
+          const bool kept = story.sections[s].title.find("across groups") != std::string::npos &&
+                            set_has(set, "options.reduce_across=BOUNDARY");
+          const std::size_t size = size_of(kept               ? training.accumulate_precision()
+                                           : hop.state == 'g' ? training.reduce_precision
+                                                              : training.precision);
+          so_far += hop.hop->from == rank ? size * names_of(hop.values, story).size() : 0;
         }
-        EXPECT_EQ(sent.back(), so_far);
-        Figures sum(sent.size());
-        const auto add = [&](const char* category) {
-          const Figures figures = figures_of(story, category, rank);
-          std::transform(sum.begin(), sum.end(), figures.begin(), sum.begin(), std::plus<>());
-        };
-        std::for_each(std::begin(kStates), std::end(kStates), add);
-        std::for_each(std::begin(kOthers), std::end(kOthers), add);
-        EXPECT_EQ(figures_of(story, "all that is held", rank), sum);
+        EXPECT_EQ(sent[s], so_far) << "section " << s + 1;
       }
+      EXPECT_EQ(sent.back(), so_far);
+      Figures sum(sent.size());
+      const auto add = [&](const char* category) {
+        const Figures figures = figures_of(story, category, rank);
+        std::transform(sum.begin(), sum.end(), figures.begin(), sum.begin(), std::plus<>());
+      };
+      std::for_each(std::begin(kStates), std::end(kStates), add);
+      std::for_each(std::begin(kOthers), std::end(kOthers), add);
+      EXPECT_EQ(figures_of(story, "all that is held", rank), sum);
     }
-  });
+  }
+}
+
+TEST(Explain, BytesSentGrowByWhatTheHopsCarryAndHeldBytesAddUp) {
+  for_each_variant(expect_bytes_follow);
+  for_each_framework(expect_bytes_follow);
 }
 
 }  // namespace

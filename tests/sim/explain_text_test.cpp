@@ -232,6 +232,18 @@ TEST(ExplainText, AndMarkdownTellTheSameFacts) {
   }
 }
 
+TEST(ExplainText, AndMarkdownTellTheSameFactsOfFrameworks) {
+  const Explained explained(
+      {"strategies=TORCH_DDP,DEEPSPEED_STAGE2,DEEPSPEED_STAGE3,FSDP_HYBRID_SHARD,"
+       "ZERO_REDUNDANCY_OPTIMIZER",
+       "cluster.world_size=4", "options.shard_group_size=2", "options.bucket_elements=4",
+       "options.bucket_size=12B", "training.clip_norm=1", "training.micro_batches=2",
+       "training.global_batch=16", "options.persistence_threshold=1"},
+      2);
+  EXPECT_EQ(facts_of_text(explanation_text(explained.explanation, {.width = 1000})),
+            facts_of_markdown(explanation_markdown(explained.explanation)));
+}
+
 // What is cut into blocks is not lost.
 TEST(ExplainText, ShowsEachElementAlsoWhereTablesAreCut) {
   const Explained explained({kAll});
@@ -300,6 +312,7 @@ TEST(ExplainLimits, AreSaidTogetherWithWhatMendsThem) {
   scenario.world_size = 5;
   scenario.model.widths = {8, 8};
   scenario.training.global_batch = 65;
+  scenario.training.micro_batches = 5;
   scenario.training.storage = Storage::shape_only;
   std::string text;
   for (const Fault& fault : explain_faults("x.textproto", scenario, 4)) {
@@ -312,6 +325,8 @@ TEST(ExplainLimits, AreSaidTogetherWithWhatMendsThem) {
             "most 64, e.g. --set model.layers=[2,2,1]\n"
             "x.textproto: training.global_batch: 65 rows cannot be explained number by number; at "
             "most 64, e.g. --set training.global_batch=12\n"
+            "x.textproto: training.micro_batches: 5 micro-steps cannot be explained number by "
+            "number; at most 4, e.g. --set training.micro_batches=2\n"
             "x.textproto: training.arithmetic: NONE has no numbers to explain; REAL, e.g. --set "
             "training.arithmetic=REAL\n"
             "--step 4: the scenario has 3 steps; 1 to 3\n");

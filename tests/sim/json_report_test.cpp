@@ -4,6 +4,7 @@
 #include <json/json.h>
 
 #include <limits>
+#include <utility>
 
 #include "tests/sim/parse_json.h"
 #include "tests/sim/sample_results.h"
@@ -26,8 +27,8 @@ TEST(JsonReportTest, Structure) {
   EXPECT_EQ(root["scenario"], "quickstart");
   EXPECT_EQ(root["digest"], "0123456789abcdef");
   const Json::Value& run = root["runs"][0];
-  EXPECT_EQ(sorted_names(run), (Names{"limiting_factor", "outcome", "parameters", "ranks", "steps",
-                                      "strategy", "weights_digest", "world_size"}));
+  EXPECT_EQ(sorted_names(run), (Names{"limiting_factor", "options", "outcome", "parameters", "ranks",
+                                      "steps", "strategy", "weights_digest", "world_size"}));
   EXPECT_EQ(run["strategy"], "ZERO1");
   EXPECT_EQ(run["world_size"], 8);
   EXPECT_EQ(run["parameters"], 394'368);
@@ -39,7 +40,7 @@ TEST(JsonReportTest, Structure) {
 
 TEST(JsonReportTest, Steps) {
   const Json::Value step = report_of({sample_run("ZERO1", 8, 8, 2e-3)})["runs"][0]["steps"][2];
-  EXPECT_EQ(sorted_names(step), (Names{"grad_norm", "loss", "step", "time"}));
+  EXPECT_EQ(sorted_names(step), (Names{"grad_norm", "loss", "loss_scale", "skipped", "step", "time"}));
   EXPECT_EQ(step["step"], 3);
   EXPECT_EQ(step["loss"].asDouble(), 0.1 / 3);
   const Json::Value& time = step["time"];
@@ -49,6 +50,7 @@ TEST(JsonReportTest, Steps) {
   EXPECT_EQ(time["optimizer_s"].asDouble(), 0.125e-3);
   EXPECT_EQ(time["exposed_communication_s"].asDouble(), 2e-3);
   EXPECT_EQ(time["busy_communication_s"].asDouble(), 2e-3 + 0.25e-3);
+  EXPECT_NEAR(time["overlapped_communication_s"].asDouble(), 0.25e-3, 1e-12);
   EXPECT_EQ(time["exposed_backward_s"].asDouble(), 2e-3);
   EXPECT_EQ(time["last_rank"], 0);
 }
@@ -66,12 +68,28 @@ TEST(JsonReportTest, Ranks) {
       sorted_names(memory["peak_bytes"]),
       (Names{"activations", "communication_buckets", "first_moment", "gathered_parameters",
              "gradients", "inputs", "master_weights", "parameters", "second_moment", "total"}));
+  EXPECT_EQ(memory["predicted_peak_bytes"], memory["peak_bytes"]["total"]);
   EXPECT_EQ(memory["state_bytes"]["master_weights"], 197'184);
   EXPECT_EQ(memory["peak_bytes"]["communication_buckets"], 98'560);
   const Json::Value& step = rank["steps"][0];
   EXPECT_EQ(sorted_names(step),
-            (Names{"predicted_sent_bytes", "received_bytes", "sent_bytes", "time"}));
+            (Names{"control_sent_bytes", "predicted_sent_bytes", "received_bytes", "sent_bytes",
+                   "time"}));
   EXPECT_EQ(step["sent_bytes"], 1'380'288);
+}
+
+TEST(JsonReportTest, OptionsAreAsInAScenario) {
+  RunResult run = sample_run("TORCH_DDP", 8, 1, 2e-3);
+  for (const auto& [name, value] : {std::pair("overlap", "true"), std::pair("bucket_size", "1MiB"),
+                                    std::pair("buckets_in_flight", "2")}) {
+    StrategyOption& option = *run.add_options();
+    option.set_name(name);
+    option.set_value(value);
+  }
+  const Json::Value options = report_of({run})["runs"][0]["options"];
+  EXPECT_EQ(options["overlap"], true);
+  EXPECT_EQ(options["bucket_size"], "1MiB");
+  EXPECT_EQ(options["buckets_in_flight"], 2);
 }
 
 TEST(JsonReportTest, DoublesAreReadBackAsTheyWere) {
@@ -113,7 +131,7 @@ TEST(JsonReportTest, AShapeOnlyRunHasNoLossesAndNoDigest) {
   }
   const Json::Value result = report_of({run})["runs"][0];
   EXPECT_FALSE(result.isMember("weights_digest"));
-  EXPECT_EQ(sorted_names(result["steps"][0]), (Names{"step", "time"}));
+  EXPECT_EQ(sorted_names(result["steps"][0]), (Names{"loss_scale", "skipped", "step", "time"}));
 }
 
 TEST(JsonReportTest, OutOfMemory) {

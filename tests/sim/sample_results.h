@@ -54,6 +54,7 @@ inline RankResult sample_rank(int rank, int shards, double exposed_s, int steps)
     result.mutable_peak()->add_bytes(bytes);
   }
   result.mutable_peak()->set_total(4 * p + 12 * p / s + 126'000);
+  result.set_predicted_peak_bytes(result.peak().total());
   for (int i = 0; i < steps; ++i) {
     RankStep& step = *result.add_steps();
     set_time(*step.mutable_time(), exposed_s);

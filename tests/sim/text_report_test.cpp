@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "sim/report/format.h"
 #include "sim/report/limits.h"
@@ -54,12 +55,33 @@ TEST(TextReportTest, StepTimesThatDifferByLessThanATenthOfAPercentAreTies) {
 }
 
 TEST(TextReportTest, ComparesTimes) {
-  EXPECT_TRUE(
-      contains(report_of(five_runs(8)),
-               "Time of a step, ms (mean of steps 2 to 3)\n"
-               "              wall  forward  backward  optimizer  exposed  of wall  busy\n"
-               "  DDP         2.88    0.250     0.500      0.125     2.00     70 %  2.25\n"
-               "  NAIVE_ZERO  3.88    0.250     0.500      0.125     3.00     77 %  3.25\n"));
+  EXPECT_TRUE(contains(report_of(five_runs(8)),
+                       "Time of a step, ms (mean of steps 2 to 3)\n"
+                       "              wall  forward  backward  optimizer  exposed  of wall\n"
+                       "  DDP         2.88    0.250     0.500      0.125     2.00     70 %\n"
+                       "  NAIVE_ZERO  3.88    0.250     0.500      0.125     3.00     77 %\n"));
+}
+
+TEST(TextReportTest, SaysWhatIsHidden) {
+  EXPECT_TRUE(contains(report_of(five_runs(8)),
+                       "Communication of a step, ms\n"
+                       "              busy  exposed  hidden  of busy\n"
+                       "  DDP         2.25     2.00   0.250     11 %\n"
+                       "  NAIVE_ZERO  3.25     3.00   0.250      8 %\n"));
+}
+
+TEST(TextReportTest, WithoutOverlapWhatIsBusyIsAColumn) {
+  std::vector<RunResult> runs = {sample_run("DDP", 8, 1, 2e-3), sample_run("ZERO1", 8, 8, 2e-3)};
+  for (RunResult& run : runs) {
+    for (StepResult& step : *run.mutable_steps()) {
+      step.mutable_time()->set_busy_communication_s(2e-3);
+    }
+  }
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text,
+                       "  of wall  busy\n  DDP    2.88    0.250     0.500      0.125     2.00"
+                       "     70 %  2.00\n"));
+  EXPECT_FALSE(contains(text, "hidden  of busy"));
 }
 
 TEST(TextReportTest, TheFirstStepIsNotInTheMean) {
@@ -72,7 +94,7 @@ TEST(TextReportTest, ComparesMemoryWithItsPrediction) {
   const std::string text = report_of(five_runs(8));
   EXPECT_TRUE(
       contains(text,
-               "Memory of the fullest rank, MB: states measured|predicted, others at peak\n"
+               "Memory of the fullest rank, MB: states and peak measured|predicted\n"
                "                       DDP   NAIVE_ZERO        ZERO1        ZERO2        ZERO3\n"
                "  parameters   0.789|0.789  0.789|0.789  0.789|0.789  0.789|0.789  0.789|0.789\n"));
   EXPECT_TRUE(contains(text, "Model states equal the prediction to the byte on every rank."));
@@ -202,6 +224,93 @@ TEST(TextReportTest, FitsEightyColumns) {
     many.back().set_strategy(run.strategy() + "_WITH_A_LONG_NAME");
   }
   expect_fits(report_of(many));
+}
+
+std::vector<RunResult> framework_runs() {
+  return {sample_run("TORCH_DDP", 8, 1, 2e-3), sample_run("DEEPSPEED_STAGE3", 8, 8, 2e-3),
+          sample_run("FSDP_SHARD_GRAD_OP", 8, 8, 2e-3),
+          sample_run("ZERO_REDUNDANCY_OPTIMIZER", 8, 8, 2e-3)};
+}
+
+TEST(TextReportTest, NamesOfFrameworksFit) {
+  const std::string text = report_of(framework_runs());
+  expect_fits(text);
+  EXPECT_TRUE(contains(text,
+                       "                                  memory       link     link    kernel\n"
+                       "                      compute  bandwidth  bandwidth  latency  launches\n"
+                       "  TORCH_DDP               7 %        3 %     * 46 %     12 %       2 %\n"));
+  EXPECT_TRUE(contains(text,
+                       "                                               ZERO_\n"
+                       "                   DEEPSPEED_  FSDP_SHARD_  REDUNDANCY_\n"
+                       "  step  TORCH_DDP      STAGE3      GRAD_OP    OPTIMIZER\n"));
+  EXPECT_TRUE(contains(text, "  ZERO_REDUNDANCY     2.88 "));
+}
+
+TEST(TextReportTest, FitsANarrowTerminal) {
+  std::istringstream lines(report_of(framework_runs(), {.width = 60}));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), 60U) << line;
+  }
+}
+
+TEST(TextReportTest, MarksSkippedSteps) {
+  Scenario scenario = sample_scenario(8);
+  scenario.training.dynamic_loss_scale = DynamicLossScale{};
+  std::vector<RunResult> runs = {sample_run("DDP", 8, 1, 2e-3), sample_run("ZERO1", 8, 8, 2e-3)};
+  for (RunResult& run : runs) {
+    for (StepResult& step : *run.mutable_steps()) {
+      step.set_loss_scale(65536);
+    }
+  }
+  runs[1].mutable_steps(0)->set_skipped(true);
+  runs[1].mutable_steps(1)->set_loss_scale(32768);
+  const std::string text = text_report(scenario, runs, sample_context(), {});
+  EXPECT_TRUE(contains(text, "ZERO1 skipped 1 step, because gradients overflowed: 1.\n"));
+  EXPECT_TRUE(contains(text,
+                       "  step        DDP      ZERO1\n"
+                       "     1  0.100000   0.100000*\n"
+                       "     2  0.050000   0.050000\n"));
+  EXPECT_TRUE(contains(text,
+                       "Loss scale of every step\n"
+                       "  step    DDP  ZERO1\n"
+                       "     1  2^16   2^16*\n"
+                       "     2  2^16   2^15\n"
+                       "     3  2^16   2^16\n"
+                       "  * Skipped: gradients overflowed, and nothing was updated.\n"));
+  runs.erase(runs.begin());
+  EXPECT_TRUE(contains(text_report(scenario, runs, sample_context(), {}),
+                       "     1  2^16*  0.100000  0.5000"));
+}
+
+TEST(TextReportTest, SaysWhereStepsSendOtherBytes) {
+  std::vector<RunResult> runs = five_runs(8);
+  for (RankResult& rank : *runs[4].mutable_ranks()) {
+    rank.mutable_steps(0)->set_sent_bytes(2'000'000);
+    rank.mutable_steps(0)->set_predicted_sent_bytes(2'000'000);
+    for (RankStep& step : *rank.mutable_steps()) {
+      step.set_control_sent_bytes(8);
+    }
+  }
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(contains(text,
+                       "  These are the last step's; other steps differ: ZERO3 2.00 in step 1. Not "
+                       "in\n"
+                       "  it: all_reduces of norms and overflow flags, 8 B with ZERO3. Bytes sent "
+                       "equal\n"
+                       "  the prediction"))
+      << text.substr(text.find("Wire of"));
+}
+
+TEST(TextReportTest, ListsOptionsWithTheDefaultsOfThoseThatWereChanged) {
+  std::vector<RunResult> runs = framework_runs();
+  for (const auto& [name, value] :
+       {std::pair("overlap", "true"), std::pair("bucket_size", "1MiB")}) {
+    StrategyOption& option = *runs[0].add_options();
+    option.set_name(name);
+    option.set_value(value);
+  }
+  EXPECT_TRUE(contains(report_of(runs),
+                       "  options   TORCH_DDP: overlap=true, bucket_size=1MiB (default 25MiB)\n"));
 }
 
 TEST(TextReportTest, LongAndHostileNames) {

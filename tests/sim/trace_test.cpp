@@ -123,6 +123,54 @@ TEST(ChromeTrace, FollowsTheFormat) {
   check_tracks(events);
 }
 
+// The names of the slices of a thread of rank 0, in their order.
+std::vector<std::string> names_of(const Json::Value& events, int thread) {
+  std::vector<std::string> names;
+  for (const Json::Value& event : events) {
+    if (event["ph"] == "X" && event["pid"] == 0 && event["tid"] == thread) {
+      names.push_back(event["name"].asString());
+    }
+  }
+  return names;
+}
+
+TEST(ChromeTrace, TellsPrefetchesRecomputationAndMicroStepsApart) {
+  Scenario scenario = small(3, 1);
+  scenario.training.micro_batches = 2;
+  scenario.training.activation_checkpointing = 1;
+  const RunResult run =
+      run_simulation(scenario, *find_strategy("FSDP_FULL_SHARD"), 1, {.first = 1, .last = 1});
+  const Json::Value events = parse_json(chrome_trace("", "", {run}, 1, 1).text)["traceEvents"];
+  const std::vector<std::string> communication = names_of(events, 1);
+  ASSERT_GE(communication.size(), 3U);
+  EXPECT_EQ(communication[0], "all_gather layers.0");
+  EXPECT_EQ(communication[1], "prefetch layers.1");
+  EXPECT_EQ(communication[2], "prefetch layers.2");
+  const std::vector<std::string> compute = names_of(events, 0);
+  EXPECT_NE(std::find(compute.begin(), compute.end(), "recompute layers.1"), compute.end());
+  EXPECT_NE(std::find(compute.begin(), compute.end(), "wait prefetch layers.1"), compute.end());
+  std::map<std::string, std::set<int>> micro_steps;
+  for (const Json::Value& event : events) {
+    if (event["args"].isMember("micro_step")) {
+      micro_steps[event["name"].asString()].insert(event["args"]["micro_step"].asInt());
+    }
+  }
+  EXPECT_EQ(micro_steps.at("forward layers.0"), (std::set<int>{1, 2}));
+  EXPECT_EQ(micro_steps.at("reduce_scatter layers.0"), (std::set<int>{1, 2}));
+  EXPECT_EQ(micro_steps.count("optimizer adam"), 0U);
+}
+
+TEST(ChromeTrace, NamesBucketsByTheirLayers) {
+  Strategy strategy = *find_strategy("TORCH_DDP");
+  strategy.reduction.buckets.first_bytes = 4;
+  strategy.reduction.buckets.bytes = 500;
+  const RunResult run = run_simulation(small(3, 1), strategy, 1, {.first = 1, .last = 1});
+  const Json::Value events = parse_json(chrome_trace("", "", {run}, 1, 1).text)["traceEvents"];
+  EXPECT_EQ(names_of(events, 1),
+            (std::vector<std::string>{"all_reduce layers.2", "all_reduce layers.1-2",
+                                      "all_reduce layers.0"}));
+}
+
 TEST(ChromeTrace, LeadsFromEachSendToItsReceive) {
   const std::vector<RunResult> runs = {
       run_simulation(small(3, 1), *find_strategy("ZERO2"), 1, {.first = 1, .last = 1})};

@@ -3,7 +3,8 @@
 const LOSS_METRICS = [['loss', 'loss'], ['grad_norm', 'gradient norm']];
 const MOST_POINTS_DRAWN = 1500;
 
-// Of each stretch of many points the lowest and the highest, so that no peak is lost.
+// Of each stretch of many points the lowest and the highest, so that no peak is lost; and those of
+// skipped steps.
 function thinned(points) {
   const stretch = Math.ceil(2 * points.length / MOST_POINTS_DRAWN);
   if (stretch <= 2) {
@@ -14,7 +15,7 @@ function thinned(points) {
     const part = points.slice(begin, begin + stretch);
     const low = part.reduce((a, b) => (b.y < a.y ? b : a));
     const high = part.reduce((a, b) => (b.y > a.y ? b : a));
-    kept.push(...(low === high ? [low] : low.x < high.x ? [low, high] : [high, low]));
+    kept.push(...part.filter((point) => point === low || point === high || point.skipped));
   }
   return kept;
 }
@@ -35,43 +36,65 @@ function strategyLine(strategy, data, place) {
   };
 }
 
-function drawLoss(metric, logarithmic) {
-  const label = LOSS_METRICS.find(([name]) => name === metric)[1];
+// Points of skipped steps are crosses.
+function withSkippedMarks(line, radius) {
+  const isSkipped = ({raw}) => Boolean(raw && raw.skipped);
+  return {
+    ...line,
+    endPoint: line.pointStyle,
+    radius: (context) => (isSkipped(context) ? 6 : radius),
+    pointStyle: (context) => (isSkipped(context) ? 'crossRot' : line.pointStyle),
+  };
+}
+
+function drawLoss({metric, label, logarithmic, stepped = false}) {
   const runs = lossRuns().filter((run) => isShown(run.strategy));
   const longest = Math.max(0, ...runs.map((run) => run.steps.length));
   return {
     height: 320,
-    legend: runs.map(({strategy}) => {
-      const {colour, dash} = strategyStyle(strategy);
-      return {label: strategy, colour, dash};
-    }),
-    note: `${sameWeightsNote(runs)} ${gapsNote(runs, metric)}`,
+    legend: [
+      ...runs.map(({strategy}) => strategyEntry(strategy)),
+      ...(runs.some((run) => skippedOf(run) > 0)
+          ? [{label: 'skipped step', colour: themeColour('text'), point: 'crossRot'}] : []),
+    ],
+    note: [skippedNote(runs), metric === 'loss_scale' ? '' : sameWeightsNote(runs),
+           gapsNote(runs, metric)].filter((text) => text).join(' '),
     summary: `Lines of the ${label} of each step for ${listed(runs.map((run) => run.strategy))}.`,
     table: lossTable(runs, metric, label, longest),
     config: {
       type: 'line',
       data: {datasets: runs.map((run, place) => ({
-        ...strategyLine(run.strategy, thinned(run.steps.map((step) => ({
-          x: step.step, y: isNumber(step[metric]) ? step[metric] : NaN,
-        }))), place),
-        radius: longest > 40 ? 0 : 2,
+        ...withSkippedMarks(strategyLine(run.strategy, thinned(run.steps.map((step) => ({
+          x: step.step, y: isNumber(step[metric]) ? step[metric] : NaN, skipped: step.skipped,
+        }))), place), longest > 40 ? 0 : 2),
+        stepped,
       }))},
       options: {
         parsing: false,
         interaction: {mode: 'nearest', axis: 'x', intersect: false},
-        layout: {padding: {right: isNarrow() ? 8 : 110}},
+        layout: {padding: {right: isNarrow() ? 8 : endLabelRoom(runs.map((run) => run.strategy))}},
         scales: {
           x: {type: 'linear', title: axisTitle('step'), ticks: {precision: 0, maxRotation: 0}},
           y: figureAxis(label, logarithmic),
         },
         plugins: {tooltip: {callbacks: {
           title: ([item]) => (item ? `step ${formatCount(item.parsed.x)}` : ''),
-          label: (item) => `${item.dataset.label}: ${formatLoss(item.parsed.y)}`,
+          label: ({dataset, parsed, raw}) =>
+              `${dataset.label}: ${formatLoss(parsed.y)}${raw.skipped ? ', skipped' : ''}`,
         }}},
       },
       plugins: isNarrow() ? [] : [lineEndLabels()],
     },
   };
+}
+
+function skippedOf(run) {
+  return run.steps.filter((step) => step.skipped).length;
+}
+
+function skippedNote(runs) {
+  return runs.some((run) => skippedOf(run) > 0)
+      ? 'Crosses: skipped steps, whose gradients overflowed and which updated nothing.' : '';
 }
 
 function lossRuns() {
@@ -101,14 +124,19 @@ function gapsNote(runs, metric) {
 
 function lossTable(runs, metric, label, longest) {
   const rows = [];
+  const skipping = runs.filter((run) => skippedOf(run) > 0);
   for (let i = 0; i < longest; ++i) {
     const {step} = runs.find((run) => run.steps[i]).steps[i];
-    rows.push([step, ...runs.map((run) => (run.steps[i] ? run.steps[i][metric] : null))]);
+    rows.push([step, ...runs.map((run) => (run.steps[i] ? run.steps[i][metric] : null)),
+               ...skipping.map((run) => (run.steps[i] ? run.steps[i].skipped : null))]);
   }
   return {
     caption: `The ${label} of each step`,
     columns: [{name: 'step', title: 'step', format: formatCount},
-              ...runs.map(({strategy}) => ({name: strategy, title: strategy, format: formatLoss}))],
+              ...runs.map(({strategy}) => ({name: strategy, title: strategy, format: formatLoss})),
+              ...skipping.map(({strategy}) => ({name: `${strategy}_skipped`,
+                                                title: `${strategy} skipped`,
+                                                text: (value) => (value ? 'yes' : 'no')}))],
     rows,
   };
 }
@@ -129,6 +157,18 @@ function addLossOfRun() {
         redraw(card);
       }),
     ],
-    draw: () => drawLoss(metric, logarithmic),
+    draw: () => drawLoss({
+      metric, logarithmic, label: LOSS_METRICS.find(([name]) => name === metric)[1],
+    }),
+  });
+}
+
+function addLossScaleOfRun() {
+  addCard({
+    id: 'loss-scale',
+    title: 'Loss scale',
+    draw: () => drawLoss({
+      metric: 'loss_scale', label: 'loss scale', logarithmic: true, stepped: 'middle',
+    }),
   });
 }

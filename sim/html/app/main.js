@@ -62,9 +62,15 @@ if (isSweep) {
   }
   if (lossRuns().length > 0) {
     addLossOfRun();
+    if (report.run.assumptions.dynamic_loss_scale) {
+      addLossScaleOfRun();
+    }
   }
 }
 if (report.timelines) {
   addTimeline();
+}
+if (!isSweep) {
+  addOptionsOfRun();
 }
 watchTheme();  // Draws.

@@ -62,6 +62,27 @@ function barTicks(values) {
   };
 }
 
+// A diamond above each horizontal bar, at the values; null leaves one out.
+function barDiamonds(values) {
+  return {
+    id: 'barDiamonds',
+    afterDatasetsDraw({ctx, scales}) {
+      const half = 0.42 * Math.abs(scales.y.getPixelForValue(1) - scales.y.getPixelForValue(0)) ||
+                   0.35 * scales.y.height;
+      ctx.save();
+      ctx.fillStyle = themeColour('text');
+      values.forEach((value, i) => {
+        if (value !== null) {
+          Chart.helpers.drawPoint(ctx, {pointStyle: 'rectRot', radius: 5, borderWidth: 0},
+                                  scales.x.getPixelForValue(value),
+                                  scales.y.getPixelForValue(i) - half);
+        }
+      });
+      ctx.restore();
+    },
+  };
+}
+
 // Upright dashed lines {value, text} through the whole chart, with their texts at its top.
 function uprightLines(lines) {
   return {
@@ -88,6 +109,13 @@ function uprightLines(lines) {
 
 const END_LABEL_HEIGHT = 15;
 
+// Room for the longest of the names to the right of a chart.
+function endLabelRoom(names) {
+  const context = document.createElement('canvas').getContext('2d');
+  context.font = labelFont();
+  return 26 + largestOf(names.map((name) => context.measureText(name).width));
+}
+
 // The name of each line beside its right end, one below another; one label if all end together.
 function lineEndLabels() {
   return {
@@ -101,8 +129,8 @@ function lineEndLabels() {
       for (const {y, text, dataset} of endLabels(chart)) {
         if (dataset) {
           ctx.fillStyle = ctx.strokeStyle = dataset.borderColor;
-          Chart.helpers.drawPoint(ctx, {pointStyle: dataset.pointStyle, radius: 4, borderWidth: 2},
-                                  left, y);
+          const pointStyle = dataset.endPoint || dataset.pointStyle;
+          Chart.helpers.drawPoint(ctx, {pointStyle, radius: 4, borderWidth: 2}, left, y);
         }
         ctx.fillStyle = themeColour('text');
         ctx.fillText(text, dataset ? left + 9 : left, y);

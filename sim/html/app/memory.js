@@ -22,17 +22,19 @@ function drawMemory(rows, capacity, showCapacity) {
         label: wordsOf(name), fill: patternFill(colour, pattern),
       })),
       {label: 'peak of all at once', colour: themeColour('text'), upright: true},
+      {label: 'predicted peak', colour: themeColour('text'), point: 'rectRot'},
       ...(showCapacity ? [{label: capacityText, colour: themeColour('text'), dash: [6, 4]}] : []),
     ],
     note: 'Each category at its own peak. Those need not coincide, so a bar may be longer than ' +
-          `the peak of all at once. Each device has ${formatQuantity(capacity, 'B')}.`,
+          `the peak of all at once. ${predictionNote(rows)} Each device has ` +
+          `${formatQuantity(capacity, 'B')}.`,
     summary: `Stacked bars of memory at its peak; ${capacityText}. ${rows.map(
         ({strategy, problem}, i) => `${strategy}: ${problem || labels[i].text}`).join('; ')}.`,
     table: memoryTable(rows, capacity),
     config: {
       type: 'bar',
       data: {
-        labels: rows.map(({strategy}) => strategy),
+        labels: rows.map(({strategy}) => strategyLines(strategy)),
         datasets: present.map(({name, colour, pattern}) => ({
           label: wordsOf(name),
           data: rows.map(({peak}) => (peak ? peak[name] / unit.size : null)),
@@ -45,18 +47,30 @@ function drawMemory(rows, capacity, showCapacity) {
       options: {
         ...options,
         plugins: {tooltip: {callbacks: {
+          title: ([item]) => rows[item.dataIndex].strategy,
           label: (item) => `${item.dataset.label}: ${formatQuantity(item.raw * unit.size, 'B')}`,
-          footer: ([item]) =>
-              `peak of all: ${formatQuantity(rows[item.dataIndex].peak.total, 'B')}`,
+          footer: ([item]) => peakHover(rows[item.dataIndex].peak),
         }}},
       },
       plugins: [
         barTicks(peaks),
+        barDiamonds(rows.map(({peak}) => (peak ? peak.predicted / unit.size : null))),
         barLabels(labels),
         ...(showCapacity ? [uprightLines([line])] : []),
       ],
     },
   };
+}
+
+function peakHover({total, predicted}) {
+  return [`peak of all: ${formatQuantity(total, 'B')}`,
+          `predicted: ${formatQuantity(predicted, 'B')}`];
+}
+
+function predictionNote(rows) {
+  const wrong = rows.filter(({peak}) => peak && peak.total !== peak.predicted);
+  return wrong.length === 0 ? 'Peaks equal their predictions to the byte.'
+                            : `Other than predicted: ${listed(wrong.map((row) => row.strategy))}.`;
 }
 
 function stackOf(peak) {
@@ -67,6 +81,7 @@ function memoryTable(rows, capacity) {
   const columns = [
     ...CATEGORIES.map(({name}) => ({name, title: wordsOf(name)})),
     {name: 'total', title: 'peak of all at once'},
+    {name: 'predicted', title: 'predicted peak'},
   ];
   const body = rows.map(({strategy, outcome, peak}) => [
     strategy, outcome, ...columns.map(({name}) => peak && peak[name]), capacity,

@@ -2,6 +2,7 @@
 // patterns of phases and categories. Colours are custom properties of style.css, so that a theme is
 // one set of them.
 
+const STRATEGY_COLOURS = 6;
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [14, 4], [4, 2, 1, 2]];
 const POINTS = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot'];
 
@@ -29,14 +30,31 @@ function themeColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-// How the strategy looks in every chart of the page: by its place in the report.
+// How the strategy looks in every chart of the page: by its place in the report. Of those with the
+// same colour, each has another dash and another point.
 function strategyStyle(strategy) {
   const index = Math.max(report.strategies.indexOf(strategy), 0);
+  const round = Math.floor(index / STRATEGY_COLOURS);
   return {
-    colour: themeColour(`strategy-${1 + index % 6}`),
-    dash: DASHES[index % DASHES.length],
-    point: POINTS[index % POINTS.length],
+    colour: themeColour(`strategy-${1 + index % STRATEGY_COLOURS}`),
+    dash: DASHES[(index + round) % DASHES.length],
+    point: POINTS[(index + 2 * round) % POINTS.length],
   };
+}
+
+// The name beside a bar; an array of lines, as Chart.js takes it, if it is long.
+function strategyLines(strategy) {
+  const widest = isNarrow() ? 12 : 18;
+  const lines = [];
+  for (const word of strategy.match(/[^_]*_|[^_]+/g) || ['']) {
+    const last = lines.length - 1;
+    if (last >= 0 && lines[last].length + word.length <= widest) {
+      lines[last] += word;
+    } else {
+      lines.push(word);
+    }
+  }
+  return lines.length === 1 ? strategy : lines;
 }
 
 // One tile of a pattern as line segments [x0, y0, x1, y1] on a square of side 8.

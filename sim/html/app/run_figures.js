@@ -28,11 +28,11 @@ function peakOf(run, rank) {
     return null;
   }
   const ranks = rank === null ? run.ranks : [run.ranks[rank]];
-  return ranks.map((one) => one.memory.peak_bytes)
+  return ranks.map(({memory}) => ({...memory.peak_bytes, predicted: memory.predicted_peak_bytes}))
       .reduce((fullest, peak) => (peak.total > fullest.total ? peak : fullest));
 }
 
-// Sent in a step by the rank that sends most; all steps are alike.
+// Sent in the last step by the rank that sends most.
 function sentOf(run) {
   return largestOf(run.ranks.map((rank) => rank.steps[rank.steps.length - 1].sent_bytes));
 }

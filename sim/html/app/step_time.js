@@ -45,12 +45,13 @@ function drawStepTime(rows, caption) {
     table: stepTimeTable(rows, caption),
     config: {
       type: 'bar',
-      data: {labels: rows.map(({strategy}) => strategy), datasets},
+      data: {labels: rows.map(({strategy}) => strategyLines(strategy)), datasets},
       options: {
         ...barChartOptions(`time of a step, ${unit.name}`),
         plugins: {tooltip: {
           mode: 'nearest',
           callbacks: {
+            title: ([item]) => rows[item.dataIndex].strategy,
             label: (item) => phaseHover(item.dataset.label, times[item.dataIndex]),
             footer: ([item]) => `step: ${formatQuantity(walls[item.dataIndex], 's')}`,
           },

@@ -2,14 +2,21 @@
 
 const KINDS = [
   {kind: 'forward', colour: 'forward', pattern: 'solid'},
+  {kind: 'recompute', colour: 'forward', pattern: 'falling'},
   {kind: 'backward', colour: 'backward', pattern: 'rising'},
   {kind: 'optimizer', colour: 'optimizer', pattern: 'dots'},
   {kind: 'communication', colour: 'communication', pattern: 'crossed'},
+  {kind: 'prefetch', colour: 'communication', pattern: 'level'},
 ];
 const MOST_BARS_AT_FIRST = 3000;
 const MOST_RANKS_DRAWN = 64;
 
+// Recomputation and prefetches go by their names.
 function kindOf(event) {
+  const special = ['recompute', 'prefetch'].find((kind) => event.name.startsWith(`${kind} `));
+  if (special) {
+    return special;
+  }
   return event.stream === 'communication' ? 'communication' : event.phase;
 }
 
@@ -83,6 +90,7 @@ function byRankAndStream(a, b) {
 function eventHover(event, begin) {
   return [
     `rank ${event.rank}, ${event.stream} stream, ${event.phase}`,
+    ...(event.micro_step ? [`micro-step ${event.micro_step}`] : []),
     `begins at ${formatQuantity(event.begin_s - begin, 's')}`,
     `takes ${formatQuantity(event.end_s - event.begin_s, 's')}`,
     ...(event.bytes > 0 ? [formatQuantity(event.bytes, 'B')] : []),
@@ -93,8 +101,9 @@ function eventHover(event, begin) {
 function timelineTable(timeline, events, begin) {
   const rows = events.map((event) => [
     event.name, event.rank, event.stream, event.phase, event.begin_s - begin,
-    event.end_s - event.begin_s, event.bytes, event.flops,
+    event.end_s - event.begin_s, event.bytes, event.flops, event.micro_step,
   ]);
+  const hasMicroSteps = events.some((event) => event.micro_step);
   return {
     caption: `Step ${timeline.step} of ${timeline.strategy}`,
     columns: [
@@ -106,8 +115,9 @@ function timelineTable(timeline, events, begin) {
       {name: 'duration_s', title: 'takes', format: (value) => formatQuantity(value, 's')},
       {name: 'bytes', title: 'bytes', format: (value) => formatQuantity(value, 'B')},
       {name: 'flops', title: 'flops', format: (value) => formatQuantity(value, 'flop')},
+      ...(hasMicroSteps ? [{name: 'micro_step', title: 'micro-step', format: formatCount}] : []),
     ],
-    rows,
+    rows: hasMicroSteps ? rows : rows.map((row) => row.slice(0, -1)),
   };
 }
 
