@@ -90,7 +90,7 @@ std::string extras_fault(const CLI::App& app, const CLI::App& command) {
 
 std::string option_fault(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = command_of(app);
-  const std::string said = error.what();
+  std::string said = error.what();
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
     case CLI::ExitCodes::ArgumentMismatch:
       return mismatch_fault(command, said);

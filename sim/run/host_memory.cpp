@@ -122,8 +122,13 @@ std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strate
   Strategy used = strategy;
   used.reduction.buckets.elements =
       std::min<std::uint64_t>(used.reduction.buckets.elements, scenario.model.parameters());
-  std::uint64_t rank =
-      predicted_peak_bytes({used, scenario.model, scenario.training, scenario.world_size, 0});
+  // Ranks are alike unless they own whole tensors.
+  const int ranks = strategy.partition == Partition::tensor_owner ? scenario.world_size : 1;
+  std::uint64_t rank = 0;
+  for (int r = 0; r < ranks; ++r) {
+    rank = std::max(rank, predicted_peak_bytes({used, scenario.model, scenario.training,
+                                                scenario.world_size, r}));
+  }
   rank = std::min(rank, scenario.device.memory_bytes);
   return kProgramBytes + rank * static_cast<std::uint64_t>(scenario.world_size);
 }

@@ -53,7 +53,11 @@ TEST_F(CommandLine, HelpAndVersion) {
 TEST_F(CommandLine, RunsEachStrategy) {
   for (const Strategy& strategy : all_strategies()) {
     const std::string name(strategy.name);
-    const Json::Value report = run_json(small, {"--strategy", name});
+    std::vector<std::string> arguments = {"--strategy", name};
+    if (strategy.framework == Framework::deepspeed) {  // Its buffers are larger than the device.
+      arguments.insert(arguments.end(), {"--set", "options.bucket_elements=50"});
+    }
+    const Json::Value report = run_json(small, arguments);
     check_report(report);
     ASSERT_EQ(report["runs"].size(), 1U);
     const Json::Value& run = report["runs"][0];
@@ -67,7 +71,8 @@ TEST_F(CommandLine, RunsEachStrategy) {
       EXPECT_TRUE(step["loss"].isDouble());
       EXPECT_TRUE(step["grad_norm"].isDouble());
     }
-    const Outcome text = run_program({"run", small, "--strategy", name});
+    arguments.insert(arguments.begin(), {"run", small});
+    const Outcome text = run_program(arguments);
     expect_success(text);
     expect_mentions(text.out, {name});
   }
@@ -152,7 +157,7 @@ TEST_F(CommandLine, AnOverflowOfFp16IsNull) {
 
 TEST_F(CommandLine, SavesWeightsThatLoad) {
   expect_success(run_program({"run", small, "--save-weights", folder.path("a/b")}));
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : paper_strategies()) {
     std::vector<std::string> faults;
     const auto file = SafetensorsFile::open(
         folder.path("a/b/" + std::string(strategy.name) + ".safetensors"), faults);

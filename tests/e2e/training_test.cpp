@@ -143,7 +143,7 @@ TEST_P(Pytorch, IsMatchedByEveryStrategyThroughTheCommandLine) {
         run_json(scenario, {"--set", "cluster.world_size=" + std::to_string(world),
                             "--save-weights", folder.path("out")});
     check_report(report);
-    ASSERT_EQ(report["runs"].size(), all_strategies().size());
+    ASSERT_EQ(report["runs"].size(), paper_strategies().size());
     for (const Json::Value& run : report["runs"]) {
       const std::string strategy = run["strategy"].asString();
       const std::vector<double> weights =
@@ -196,7 +196,7 @@ TEST(SavedWeights, AreWhereTheNextRunBegins) {
   const std::string data = "data.file=" + folder.path("batches");
   const Json::Value longer = run_json(scenario, {"--set", data, "--set", "training.steps=4"});
   run_json(scenario, {"--set", data, "--save-weights", folder.path("out")});
-  for (const Strategy& strategy : all_strategies()) {
+  for (const Strategy& strategy : paper_strategies()) {
     const std::string name(strategy.name);
     const Json::Value next =
         run_json(scenario, {"--set", data, "--strategy", name, "--set",

@@ -92,7 +92,7 @@ TEST(RingTimes, AreTheClosedFormsWhereRanksDivideEveryLayer) {
         continue;  // Long, and of no other time.
       }
       const Scenario scenario = quickstart(world, storage);
-      for (const Strategy& strategy : all_strategies()) {
+      for (const Strategy& strategy : paper_strategies()) {
         SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world));
         const RunResult run = run_simulation(scenario, strategy);
         for (const RankResult& rank : run.ranks()) {
@@ -277,7 +277,7 @@ void check_wire(const RunResult& run) {
     for (const RankResult& rank : run.ranks()) {
       EXPECT_EQ(rank.steps(i).sent_bytes(), rank.steps(i).predicted_sent_bytes())
           << "rank " << rank.rank() << ", step " << i + 1;
-      sent += rank.steps(i).sent_bytes();
+      sent += rank.steps(i).sent_bytes() + rank.steps(i).control_sent_bytes();
       received += rank.steps(i).received_bytes();
     }
     EXPECT_EQ(sent, received) << "step " << i + 1;
@@ -291,10 +291,12 @@ void check_memory(const RankResult& rank) {
     sum_of_peaks += rank.peak().bytes(i);
     if (i < static_cast<int>(kStateCategoryCount)) {
       EXPECT_EQ(rank.state().bytes(i), rank.predicted_state().bytes(i)) << "category " << i;
-      EXPECT_EQ(rank.peak().bytes(i), rank.predicted_state().bytes(i)) << "category " << i;
+      // An update may work on fp32 copies of gradients beside them.
+      EXPECT_GE(rank.peak().bytes(i), rank.predicted_state().bytes(i)) << "category " << i;
     }
   }
   EXPECT_EQ(rank.state().total(), rank.predicted_state().total());
+  EXPECT_EQ(rank.peak().total(), rank.predicted_peak_bytes());
   EXPECT_LE(rank.peak().total(), sum_of_peaks);
   EXPECT_GT(rank.peak().total(), rank.state().total());
 }

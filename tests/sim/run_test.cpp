@@ -17,6 +17,7 @@
 #include "sim/run/host_memory.h"
 #include "sim/run/interruption.h"
 #include "tests/sim/sanitized.h"
+#include "tests/core/support/small_strategies.h"
 #include "tests/sim/simulated.h"
 #include "tests/sim/temporary_folder.h"
 
@@ -250,7 +251,7 @@ std::uint64_t peak_of_all_ranks(const RunResult& run) {
 TEST(NeededHostBytes, AreWhatRanksHoldAtTheirPeakOrMore) {
   for (std::uint64_t seed = 1; seed <= (kSanitized ? 10 : 40); ++seed) {
     const RandomScenario random(seed);
-    for (const Strategy& strategy : all_strategies()) {
+    for (const Strategy& strategy : small_strategies()) {
       SCOPED_TRACE(std::string(strategy.name) + ", " + random.text);
       Scenario scenario = random.scenario;
       EXPECT_GE(needed_host_bytes(scenario, strategy),
@@ -267,7 +268,7 @@ TEST(NeededHostBytes, AreNotFarTooMany) {
            {ModelSpec{{2000, 2000, 2000}, Activation::relu, Loss::mse},
             ModelSpec{std::vector<std::size_t>(41, 400)}, ModelSpec{{10, 4000, 10, 4000, 10}}}) {
         for (const int world : {1, 2, 3, kSanitized ? 4 : 16}) {
-          for (const Strategy& strategy : all_strategies()) {
+          for (const Strategy& strategy : small_strategies()) {
             TrainingOptions training;
             training.steps = 1;
             training.global_batch = static_cast<std::size_t>(16 * world);

@@ -197,7 +197,7 @@ cluster {
   EXPECT_EQ(scenario.device.memory_efficiency, 1);
   EXPECT_EQ(scenario.device.launch_overhead_s, 0);
   EXPECT_EQ(scenario.link.latency_s, 0);
-  EXPECT_EQ(scenario.strategies.size(), all_strategies().size());
+  EXPECT_EQ(scenario.strategies.size(), paper_strategies().size());
 }
 
 TEST_F(ScenarioTest, EachFigureOfAPresetCanBeReplaced) {
@@ -263,7 +263,9 @@ TEST_F(ScenarioTest, FaultsOfOverridesNameTheArgument) {
   EXPECT_EQ(
       faults_of(kGood, {"training.step=5"}),
       "--set training.step=5: training.step: unknown field; did you mean \"steps\"? (one of "
-      "steps, global_batch, precision, reduce_precision, loss_scale, arithmetic, optimizer)\n");
+      "steps, global_batch, precision, reduce_precision, loss_scale, arithmetic, optimizer, "
+      "micro_batches, fp32_gradient_accumulation, clip_norm, dynamic_loss_scale, "
+      "activation_checkpointing, checkpoint)\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps"}),
             "--set training.steps: is not FIELD=VALUE; for example training.steps=5\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps="}),
