@@ -73,8 +73,8 @@ TEST(ActivationCheckpointing, GathersWhatIsRecomputed) {
     options.global_batch = 2;
     options.activation_checkpointing = every;
     std::vector<std::pair<std::string, std::size_t>> all;
-    for (const DeviceEvent& event :
-         train(*find_strategy("ZERO3"), model, options, 2, weights, batches).ranks[1].events) {
+    const TrainingRun run = train(*find_strategy("ZERO3"), model, options, 2, weights, batches);
+    for (const DeviceEvent& event : run.ranks[1].events) {
       if (event.what == "all_gather" || event.what == "reduce_scatter") {
         all.emplace_back(event.what == "all_gather" ? "gather" : "reduce", event.count);
       }
