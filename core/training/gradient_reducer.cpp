@@ -24,6 +24,8 @@ GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& 
           keeps_shards() ? geometry.owned_elements(groups.shard.rank()) : geometry.full_elements(),
           groups.shard.storage()),
       written_(geometry.tensor_count() / 2) {
+  SHARDSCOPE_CHECK(keeps_shards() || !reduction_.every_micro_step || !averages_shards(),
+                   "whole gradients of which a part is averaged cannot be reduced again");
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     std::fill(bucket_of_.begin() + static_cast<std::ptrdiff_t>(buckets_[b].first_tensor),
               bucket_of_.begin() + static_cast<std::ptrdiff_t>(buckets_[b].last_tensor) + 1, b);
@@ -370,8 +372,7 @@ std::vector<GradientReducer::Result> GradientReducer::results(const Pending& pen
   if (scatters()) {
     return scattered_results(pending);
   }
-  const bool is_cut = strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
-  if (is_cut) {
+  if (averages_shards()) {
     return reduced_results(pending);
   }
   return {{kept_.slice(pending.bucket->offset, pending.bucket->count), pending.sums}};

@@ -70,6 +70,10 @@ class GradientReducer {
 
   bool keeps_shards() const { return strategy_.gradients == Placement::sharded; }
   bool scatters() const { return reduction_.collective == Reduction::reduce_scatter; }
+  // Of an all_reduce, only what the rank owns is averaged.
+  bool averages_shards() const {
+    return strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+  }
   bool is_last_micro_step() const { return micro_step_ + 1 == options_.micro_batches; }
   bool reduces_now() const { return reduction_.every_micro_step || is_last_micro_step(); }
   bool reduces_across_now() const;

@@ -66,7 +66,8 @@ struct ReductionOptions {
   /// The collective works on a copy of the bucket.
   bool reduces_copy = false;
 
-  /// Reduce in every micro-step; else at the last one of an optimizer step.
+  /// Reduce in every micro-step; else at the last one of an optimizer step. Gradients that are kept
+  /// whole are then averaged whole: not where the optimizer is cut into shards.
   bool every_micro_step = false;
 };
 

@@ -21,6 +21,19 @@ Strategy small(Strategy strategy) {
   return strategy;
 }
 
+bool has_overlap(const Strategy& strategy) {
+  return find_strategy(strategy.name)->reduction.overlap ||
+         find_strategy(strategy.name)->reduction.contiguous_buffers > 0;
+}
+
+void set_overlap(Strategy& strategy, bool overlap) {
+  strategy.reduction.overlap = overlap;
+  if (strategy.gradients == Placement::replicated) {
+    strategy.reduction.time =
+        overlap ? ReductionTime::during_backward : ReductionTime::after_backward;
+  }
+}
+
 const std::vector<Strategy>& small_strategies() {
   static const std::vector<Strategy> strategies = [] {
     std::vector<Strategy> all;
@@ -31,6 +44,14 @@ const std::vector<Strategy>& small_strategies() {
   }();
   return strategies;
 }
+
+namespace {
+
+bool is_cut(const Strategy& strategy) {
+  return strategy.has_shards() && strategy.partition != Partition::tensor_owner;
+}
+
+}  // namespace
 
 std::vector<Strategy> random_strategies(std::uint64_t seed) {
   std::uint64_t draws = 1000;  // Beside those of RandomProblem.
@@ -45,11 +66,16 @@ std::vector<Strategy> random_strategies(std::uint64_t seed) {
     if (reduction.buckets.elements > 0) {
       reduction.buckets.elements = 1 + draw(40);
     }
-    if (reduction.time == ReductionTime::during_backward &&
-        !(strategy.framework == Framework::torch && reduction.max_in_flight == 0 &&
-          !reduction.overlap)) {
-      reduction.overlap = draw(2) == 0;
+    if (has_overlap(strategy)) {
+      set_overlap(strategy, draw(2) == 0);
       reduction.max_in_flight = reduction.overlap ? static_cast<int>(draw(3)) : 0;
+    }
+    if (strategy.framework == Framework::torch && !is_cut(strategy)) {
+      reduction.every_micro_step = draw(2) == 0;
+    }
+    reduction.persistent_buckets = reduction.persistent_buckets && draw(2) == 0;
+    if (strategy.name == "DEEPSPEED_STAGE3" && draw(2) == 0) {
+      reduction.collective = Reduction::all_reduce;
     }
     if (reduction.contiguous_buffers > 0) {
       reduction.contiguous_buffers = static_cast<int>(draw(3));

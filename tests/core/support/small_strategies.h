@@ -14,7 +14,13 @@ Strategy small(Strategy strategy);
 /// All presets, small. They keep their names.
 const std::vector<Strategy>& small_strategies();
 
-/// All presets with sizes, overlap, prefetching and groups drawn from the seed.
+/// Whether a scenario's options.overlap concerns the preset.
+bool has_overlap(const Strategy& strategy);
+
+/// As that option, with the buckets as they are.
+void set_overlap(Strategy& strategy, bool overlap);
+
+/// All presets with sizes, overlap, accumulation, prefetching and groups drawn from the seed.
 std::vector<Strategy> random_strategies(std::uint64_t seed);
 
 }  // namespace shardscope::testing

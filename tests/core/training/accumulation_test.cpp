@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "core/data/synthetic.h"
 #include "tests/core/support/comparison.h"
@@ -24,21 +25,15 @@ void expect_like_the_oracle(TrainingOptions options, const char* what) {
       options.global_batch = 3 * parts;
       const SyntheticBatches batches(model, 6, options.global_batch);
       const OracleRun oracle = run_oracle(model, options, parts, weights, batches);
-      for (Strategy strategy : small_strategies()) {
-        for (const bool every_micro_step : {strategy.reduction.every_micro_step, true}) {
-          SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world) + ", " +
-                       std::to_string(micro_batches) + " micro-batches");
-          const bool can_reduce_in_each =
-              !strategy.has_shards() || every_micro_step == strategy.reduction.every_micro_step;
-          if (!can_reduce_in_each) {
-            continue;
-          }
-          strategy.reduction.every_micro_step = every_micro_step;
-          const Worst error = compare(train(strategy, model, options, world, weights, batches),
-                                      oracle, options.precision);
-          check(error, options.precision, "the oracle");
-          worst.take(error);
-        }
+      std::vector<Strategy> strategies = random_strategies(parts);
+      strategies.insert(strategies.end(), small_strategies().begin(), small_strategies().end());
+      for (const Strategy& strategy : strategies) {
+        SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world) + ", " +
+                     std::to_string(micro_batches) + " micro-batches");
+        const Worst error = compare(train(strategy, model, options, world, weights, batches),
+                                    oracle, options.precision);
+        check(error, options.precision, "the oracle");
+        worst.take(error);
       }
     }
   }

@@ -13,21 +13,6 @@
 namespace shardscope::testing {
 namespace {
 
-bool has_overlap(const Strategy& strategy) {
-  return find_strategy(strategy.name)->reduction.overlap ||
-         strategy.reduction.contiguous_buffers > 0;
-}
-
-// With the same buckets; as a scenario's options.overlap.
-Strategy with_overlap(Strategy strategy, bool overlap) {
-  ReductionOptions& reduction = strategy.reduction;
-  reduction.overlap = overlap;
-  if (strategy.gradients == Placement::replicated) {
-    reduction.time = overlap ? ReductionTime::during_backward : ReductionTime::after_backward;
-  }
-  return strategy;
-}
-
 RandomProblem random_problem(std::uint64_t seed, int world) {
   RandomProblem problem(seed);
   problem.world_size = world;
@@ -57,8 +42,9 @@ TEST(Overlap, ChangesNoBitOfAnyWeight) {
           continue;
         }
         for (const bool overlap : {false, true}) {
-          expect_same_weights(run(with_overlap(strategy, overlap), RunCollectives::when_waited_for),
-                              expected);
+          Strategy variant = strategy;
+          set_overlap(variant, overlap);
+          expect_same_weights(run(variant, RunCollectives::when_waited_for), expected);
         }
       }
     }
