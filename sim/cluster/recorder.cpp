@@ -71,7 +71,7 @@ void Recorder::follow(Phase phase) {
 }
 
 bool Recorder::is_in_micro_step() const {
-  return counts_micro_steps_ && phase_ != Phase::optimizer;
+  return counts_micro_steps_ && (phase_ == Phase::forward || phase_ == Phase::backward);
 }
 
 ComputeOperation& Recorder::add(const TrainingPosition& position, double begin_s, double end_s) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -45,17 +46,30 @@ Unit unit_of(const std::vector<RunResult>& runs) {
 
 using Row = std::vector<std::string>;
 
-/// Rows of steps 1, 2, ... with their numbers before them; steps whose rows are equal share one:
+/// Of the steps that were run; those before it were run by what was resumed.
+std::int64_t first_step(const std::vector<RunResult>& runs) {
+  for (const RunResult& run : runs) {
+    if (!run.steps().empty()) {
+      return run.steps(0).step();
+    }
+  }
+  return 1;
+}
+
+/// Rows of consecutive steps with their numbers before them; steps whose rows are equal share one:
 /// "2-20".
-void add_step_rows(const std::vector<Row>& rows, Table& table) {
+void add_step_rows(const std::vector<Row>& rows, std::int64_t first_number, Table& table) {
   for (std::size_t first = 0; first < rows.size();) {
     std::size_t end = first + 1;
     while (end < rows.size() && rows[end] == rows[first]) {
       ++end;
     }
     Row row = rows[first];
-    const std::string step = std::to_string(first + 1);
-    row.insert(row.begin(), end == first + 1 ? step : step + "-" + std::to_string(end));
+    const auto number = [&](std::size_t row_index) {
+      return std::to_string(first_number + static_cast<std::int64_t>(row_index));
+    };
+    row.insert(row.begin(),
+               end == first + 1 ? number(first) : number(first) + "-" + number(end - 1));
     table.add_row(std::move(row));
     first = end;
   }
@@ -114,7 +128,7 @@ Table single_run_table(const ComparedRuns& compared, const Unit& unit) {
       rows.back().insert(rows.back().begin(), marked(scale_text(step.loss_scale()), step, marks));
     }
   }
-  add_step_rows(rows, table);
+  add_step_rows(rows, first_step(compared.runs), table);
   return table;
 }
 
@@ -134,7 +148,7 @@ Table table_of(const std::vector<RunResult>& runs, Cell cell) {
       rows[static_cast<std::size_t>(i)].push_back(i < run.steps_size() ? cell(run.steps(i)) : "-");
     }
   }
-  add_step_rows(rows, table);
+  add_step_rows(rows, first_step(runs), table);
   return table;
 }
 

@@ -76,9 +76,9 @@ std::vector<WireSteps> wire_steps(const RunResult& run) {
       sent = std::max(sent, i < rank.steps_size() ? rank.steps(i).sent_bytes() : 0);
     }
     if (steps.empty() || steps.back().sent != sent) {
-      steps.push_back({.first = i + 1, .last = i + 1, .sent = sent});
+      steps.push_back({.first = run.steps(i).step(), .last = 0, .sent = sent});
     }
-    steps.back().last = i + 1;
+    steps.back().last = run.steps(i).step();
   }
   return steps;
 }

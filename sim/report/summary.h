@@ -50,8 +50,8 @@ struct WireBytes {
 
 /// Consecutive steps in which the rank that sends most sends so much.
 struct WireSteps {
-  int first = 1;
-  int last = 1;
+  std::int64_t first = 1;
+  std::int64_t last = 1;
   std::uint64_t sent = 0;
 };
 

@@ -62,11 +62,12 @@ void check_wire(const Json::Value& ranks, Json::ArrayIndex step) {
   std::uint64_t received = 0;
   for (const Json::Value& rank : ranks) {
     const Json::Value& figures = rank["steps"][step];
-    for (const char* member : {"sent_bytes", "received_bytes", "predicted_sent_bytes"}) {
+    for (const char* member :
+         {"sent_bytes", "received_bytes", "predicted_sent_bytes", "control_sent_bytes"}) {
       expect_integer(figures, member);
     }
     EXPECT_EQ(figures["sent_bytes"], figures["predicted_sent_bytes"]) << "rank " << rank["rank"];
-    sent += figures["sent_bytes"].asUInt64();
+    sent += figures["sent_bytes"].asUInt64() + figures["control_sent_bytes"].asUInt64();
     received += figures["received_bytes"].asUInt64();
   }
   EXPECT_EQ(sent, received) << "step " << step + 1;

@@ -167,7 +167,7 @@ TEST(ChromeTrace, NamesBucketsByTheirLayers) {
   const RunResult run = run_simulation(small(3, 1), strategy, 1, {.first = 1, .last = 1});
   const Json::Value events = parse_json(chrome_trace("", "", {run}, 1, 1).text)["traceEvents"];
   EXPECT_EQ(names_of(events, 1),
-            (std::vector<std::string>{"all_reduce layers.2", "all_reduce layers.1-2",
+            (std::vector<std::string>{"all_reduce layers.2", "all_reduce layers.0-2",
                                       "all_reduce layers.0"}));
 }
 
