@@ -105,7 +105,7 @@ void SimGridTransport::recv(int peer, Tensor data) {
   if (recorded_ != nullptr) {
     add(*recorded_, TransferOperation::RECEIVE, begin_s, peer, data).set_left_s(left_s);
   }
-  counters_.received_bytes += data.bytes();
+  counters_.received_bytes += purpose_ == Purpose::data ? data.bytes() : 0;
   ++counters_.received_messages;
 }
 

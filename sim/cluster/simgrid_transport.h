@@ -19,8 +19,8 @@ class RecordedCollective;
 
 /// What a rank's messages amounted to.
 struct WireCounters {
-  std::uint64_t sent_bytes = 0;  ///< Of training data; control_sent_bytes of norms and flags.
-  std::uint64_t control_sent_bytes = 0;
+  std::uint64_t sent_bytes = 0;          ///< Of training data.
+  std::uint64_t control_sent_bytes = 0;  ///< Of norms and flags, which received_bytes leaves out.
   std::uint64_t received_bytes = 0;
   std::uint64_t received_messages = 0;
 };

@@ -277,7 +277,7 @@ void check_wire(const RunResult& run) {
     for (const RankResult& rank : run.ranks()) {
       EXPECT_EQ(rank.steps(i).sent_bytes(), rank.steps(i).predicted_sent_bytes())
           << "rank " << rank.rank() << ", step " << i + 1;
-      sent += rank.steps(i).sent_bytes() + rank.steps(i).control_sent_bytes();
+      sent += rank.steps(i).sent_bytes();
       received += rank.steps(i).received_bytes();
     }
     EXPECT_EQ(sent, received) << "step " << i + 1;

@@ -434,9 +434,9 @@ x.textproto:14:15: cluster.world_size: 99999999999999999999 is not allowed; a wh
 x.textproto:15:20: cluster.device.preset: "a100-80" is not in the catalogue; did you mean "a100-80g"? (one of a100-40g, a100-80g, classroom, h100-80g, v100-32g)
 x.textproto:17:5: cluster.link.bandwith: unknown field; did you mean "bandwidth"? (one of bandwidth, latency)
 x.textproto:18:14: cluster.link.latency: "5" has no unit; a time such as "5us"
-x.textproto:21:19: strategies: ZERO9 is not allowed; did you mean "ZERO1"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3)
-x.textproto:21:26: strategies: ddp is not allowed; did you mean "DDP"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3)
-x.textproto:22:1: extra: unknown field; one of name, model, data, training, cluster, strategies, sweep
+x.textproto:21:19: strategies: ZERO9 is not allowed; did you mean "ZERO1"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3, TORCH_DDP, DEEPSPEED_STAGE0, DEEPSPEED_STAGE1, DEEPSPEED_STAGE2, DEEPSPEED_STAGE3, FSDP_FULL_SHARD, FSDP_SHARD_GRAD_OP, FSDP_NO_SHARD, FSDP_HYBRID_SHARD, ZERO_REDUNDANCY_OPTIMIZER)
+x.textproto:21:26: strategies: ddp is not allowed; did you mean "DDP"? (one of DDP, NAIVE_ZERO, ZERO1, ZERO2, ZERO3, TORCH_DDP, DEEPSPEED_STAGE0, DEEPSPEED_STAGE1, DEEPSPEED_STAGE2, DEEPSPEED_STAGE3, FSDP_FULL_SHARD, FSDP_SHARD_GRAD_OP, FSDP_NO_SHARD, FSDP_HYBRID_SHARD, ZERO_REDUNDANCY_OPTIMIZER)
+x.textproto:22:1: extra: unknown field; one of name, model, data, training, cluster, strategies, sweep, options
 )");
 }
 
@@ -565,7 +565,7 @@ training { steps: -1 precision: 7 }
 model { layers [4, 8] }
 cluster { world: 2 }
 )"),
-      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies, sweep)
+      R"(x.textproto:1:1: nam: unknown field; did you mean "name"? (one of name, model, data, training, cluster, strategies, sweep, options)
 x.textproto:2:19: training.steps: -1 is not allowed; a whole number from 1 to 1000000
 x.textproto:2:33: training.precision: 7 is not allowed; one of FP32, BF16, FP16
 x.textproto:3:16: syntax error: expected ":", found "["
