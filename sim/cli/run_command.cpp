@@ -288,9 +288,8 @@ int run_command(const RunArguments& arguments) {
   const int code = write_reports(arguments, opened->scenario, has_sweep, runs, recorded);
   const bool died = std::any_of(runs.begin(), runs.end(),
                                 [](const RunResult& run) { return run.outcome() == "failed"; });
-  const bool unsaved = std::any_of(runs.begin(), runs.end(), [](const RunResult& run) {
-    return run.checkpoint_failed();
-  });
+  const bool unsaved = std::any_of(runs.begin(), runs.end(),
+                                   [](const RunResult& run) { return run.checkpoint_failed(); });
   return code != 0 ? code : (unsaved ? kFaultsExit : (died ? kDiedExit : 0));
 }
 

@@ -125,8 +125,7 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport
     : spec_(spec),
       recorder_(recorder),
       memory_(spec.memory_bytes),
-      stream_(
-          std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
+      stream_(std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
   s4u::Host* host = s4u::this_actor::get_host();
   s4u::Actor::create(host->get_name() + ".communication", host, [stream = stream_] {
     stream->run();

@@ -120,8 +120,8 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   s4u::Engine::on_deadlock_cb(
       [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
 
-  const Platform platform = make_star(scenario.world_size, scenario.link,
-                                      scenario.device.communication_slowdown);
+  const Platform platform =
+      make_star(scenario.world_size, scenario.link, scenario.device.communication_slowdown);
   MemoryFaults faults;
   Failure failure;
   std::vector<std::unique_ptr<Rank>> ranks;

@@ -126,8 +126,8 @@ std::uint64_t needed_host_bytes(const Scenario& scenario, const Strategy& strate
   const int ranks = strategy.partition == Partition::tensor_owner ? scenario.world_size : 1;
   std::uint64_t rank = 0;
   for (int r = 0; r < ranks; ++r) {
-    rank = std::max(rank, predicted_peak_bytes({used, scenario.model, scenario.training,
-                                                scenario.world_size, r}));
+    rank = std::max(rank, predicted_peak_bytes(
+                              {used, scenario.model, scenario.training, scenario.world_size, r}));
   }
   rank = std::min(rank, scenario.device.memory_bytes);
   return kProgramBytes + rank * static_cast<std::uint64_t>(scenario.world_size);

@@ -145,8 +145,9 @@ class Resolver {
   void resolve_dynamic_loss_scale() {
     if (!text_.has("training.dynamic_loss_scale")) return;
     if (scenario_.training.loss_scale != 1 && !text_.is_refused("training.loss_scale")) {
-      text_.refuse_combination("training.loss_scale", "is not allowed",
-                               "1 with training.dynamic_loss_scale, which has its own initial scale");
+      text_.refuse_combination(
+          "training.loss_scale", "is not allowed",
+          "1 with training.dynamic_loss_scale, which has its own initial scale");
     }
     DynamicLossScale& dynamic = scenario_.training.dynamic_loss_scale.emplace();
     dynamic.initial = number("training.dynamic_loss_scale.initial", kInFp32);

@@ -27,8 +27,9 @@ TEST(JsonReportTest, Structure) {
   EXPECT_EQ(root["scenario"], "quickstart");
   EXPECT_EQ(root["digest"], "0123456789abcdef");
   const Json::Value& run = root["runs"][0];
-  EXPECT_EQ(sorted_names(run), (Names{"limiting_factor", "options", "outcome", "parameters", "ranks",
-                                      "steps", "strategy", "weights_digest", "world_size"}));
+  EXPECT_EQ(sorted_names(run),
+            (Names{"limiting_factor", "options", "outcome", "parameters", "ranks", "steps",
+                   "strategy", "weights_digest", "world_size"}));
   EXPECT_EQ(run["strategy"], "ZERO1");
   EXPECT_EQ(run["world_size"], 8);
   EXPECT_EQ(run["parameters"], 394'368);
@@ -40,7 +41,8 @@ TEST(JsonReportTest, Structure) {
 
 TEST(JsonReportTest, Steps) {
   const Json::Value step = report_of({sample_run("ZERO1", 8, 8, 2e-3)})["runs"][0]["steps"][2];
-  EXPECT_EQ(sorted_names(step), (Names{"grad_norm", "loss", "loss_scale", "skipped", "step", "time"}));
+  EXPECT_EQ(sorted_names(step),
+            (Names{"grad_norm", "loss", "loss_scale", "skipped", "step", "time"}));
   EXPECT_EQ(step["step"], 3);
   EXPECT_EQ(step["loss"].asDouble(), 0.1 / 3);
   const Json::Value& time = step["time"];
@@ -72,9 +74,8 @@ TEST(JsonReportTest, Ranks) {
   EXPECT_EQ(memory["state_bytes"]["master_weights"], 197'184);
   EXPECT_EQ(memory["peak_bytes"]["communication_buckets"], 98'560);
   const Json::Value& step = rank["steps"][0];
-  EXPECT_EQ(sorted_names(step),
-            (Names{"control_sent_bytes", "predicted_sent_bytes", "received_bytes", "sent_bytes",
-                   "time"}));
+  EXPECT_EQ(sorted_names(step), (Names{"control_sent_bytes", "predicted_sent_bytes",
+                                       "received_bytes", "sent_bytes", "time"}));
   EXPECT_EQ(step["sent_bytes"], 1'380'288);
 }
 

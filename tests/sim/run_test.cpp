@@ -16,8 +16,8 @@
 #include "sim/run/child.h"
 #include "sim/run/host_memory.h"
 #include "sim/run/interruption.h"
-#include "tests/sim/sanitized.h"
 #include "tests/core/support/small_strategies.h"
+#include "tests/sim/sanitized.h"
 #include "tests/sim/simulated.h"
 #include "tests/sim/temporary_folder.h"
 
@@ -268,7 +268,7 @@ TEST(NeededHostBytes, AreNotFarTooMany) {
            {ModelSpec{{2000, 2000, 2000}, Activation::relu, Loss::mse},
             ModelSpec{std::vector<std::size_t>(41, 400)}, ModelSpec{{10, 4000, 10, 4000, 10}}}) {
         for (const int world : {1, 2, 3, kSanitized ? 4 : 16}) {
-          for (const Strategy& strategy : small_strategies()) {
+          for (const Strategy& strategy : paper_strategies()) {
             TrainingOptions training;
             training.steps = 1;
             training.global_batch = static_cast<std::size_t>(16 * world);

@@ -172,8 +172,7 @@ TEST(SafetensorsTest, RefusesTextThatIsNoHeader) {
   EXPECT_EQ(header_faults(std::string("{}\0\0", 4), 0), Faults{"the header is not UTF-8 text"});
   EXPECT_EQ(header_faults("{\"\xff\":1}", 0), Faults{"the header is not UTF-8 text"});
   const std::string deep = "{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
-  EXPECT_EQ(header_faults(deep, 0),
-            Faults{"the header is nested too deeply; at most 8 levels"});
+  EXPECT_EQ(header_faults(deep, 0), Faults{"the header is nested too deeply; at most 8 levels"});
   std::string many = "{\"a\":[0";
   for (int i = 0; i < 2'000'000; ++i) {
     many += ",0";

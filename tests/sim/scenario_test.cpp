@@ -260,12 +260,11 @@ TEST_F(ScenarioTest, AnOverrideMendsAFaultOfTheFile) {
 }
 
 TEST_F(ScenarioTest, FaultsOfOverridesNameTheArgument) {
-  EXPECT_EQ(
-      faults_of(kGood, {"training.step=5"}),
-      "--set training.step=5: training.step: unknown field; did you mean \"steps\"? (one of "
-      "steps, global_batch, precision, reduce_precision, loss_scale, arithmetic, optimizer, "
-      "micro_batches, fp32_gradient_accumulation, clip_norm, dynamic_loss_scale, "
-      "activation_checkpointing, checkpoint)\n");
+  EXPECT_EQ(faults_of(kGood, {"training.step=5"}),
+            "--set training.step=5: training.step: unknown field; did you mean \"steps\"? (one of "
+            "steps, global_batch, precision, reduce_precision, loss_scale, arithmetic, optimizer, "
+            "micro_batches, fp32_gradient_accumulation, clip_norm, dynamic_loss_scale, "
+            "activation_checkpointing, checkpoint)\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps"}),
             "--set training.steps: is not FIELD=VALUE; for example training.steps=5\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps="}),
