@@ -1,5 +1,6 @@
 #include "sim/cluster/simulation.h"
 
+#include <csignal>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,6 +43,17 @@ std::vector<std::string> engine_arguments(int threads) {
   }
   return arguments;
 }
+
+// SimGrid's engine takes over what Ctrl-C does, with a handler that looks at its state from
+// wherever the program is: what was arranged before is kept.
+class KeptInterruptHandler {
+ public:
+  KeptInterruptHandler() { sigaction(SIGINT, nullptr, &before_); }
+  void restore() const { sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_ {};
+};
 
 // Ranks that ran out of memory, and when. The first one counts, of several at one instant the
 // lowest.
@@ -116,7 +128,9 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   }
   argv.push_back(nullptr);
   int argc = static_cast<int>(arguments.size());
+  const KeptInterruptHandler interrupt;
   s4u::Engine engine(&argc, argv.data());
+  interrupt.restore();
   s4u::Engine::on_deadlock_cb(
       [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
 

@@ -86,7 +86,7 @@ RunResult simulate_strategy(const Scenario& scenario, const Strategy& strategy,
   }
   simulation.resumed = options.resumed;
   std::optional<CheckpointWriter> checkpoints;
-  if (scenario.checkpoint.has_value()) {
+  if (scenario.checkpoint.has_value() && !options.program.empty()) {
     checkpoints.emplace(scenario.checkpoint->directory, scenario.checkpoint->keep,
                         checkpoint_run(scenario, strategy, options.program));
     simulation.on_checkpoint = [&](const TrainingProgress& progress,

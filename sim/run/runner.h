@@ -25,7 +25,8 @@ struct RunOptions {
   /// A saved state to go on from.
   const StateSource* resumed = nullptr;
 
-  /// What writes checkpoints: "shardscope 0.1.0".
+  /// What writes checkpoints: "shardscope 0.1.0". If empty they take their time and are not
+  /// written.
   std::string program;
 
   bool show_progress = false;  ///< A line on standard error that is rewritten.

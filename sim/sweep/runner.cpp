@@ -1,10 +1,12 @@
 #include "sim/sweep/runner.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "core/check.h"
 #include "sim/report/format.h"
 #include "sim/result/result.pb.h"
 #include "sim/run/child.h"
@@ -37,6 +39,15 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
+// The task's strategy with the options that the point's scenario gives it.
+const Strategy& strategy_of(const Sweep& sweep, std::size_t task, const Scenario& scenario) {
+  const std::string& name = sweep.strategies[task % sweep.strategies.size()];
+  const auto found = std::find_if(scenario.strategies.begin(), scenario.strategies.end(),
+                                  [&](const Strategy& strategy) { return strategy.name == name; });
+  SHARDSCOPE_CHECK(found != scenario.strategies.end(), "a point without the sweep's strategy");
+  return *found;
+}
+
 // The child's work.
 std::string run_task(const Sweep& sweep, std::size_t task, const Scenario& scenario) {
   std::vector<std::string> problems;
@@ -44,7 +55,7 @@ std::string run_task(const Sweep& sweep, std::size_t task, const Scenario& scena
   if (!problems.empty()) {
     return failure_line(sweep, task, joined(problems));
   }
-  const Strategy& strategy = *find_strategy(sweep.strategies[task % sweep.strategies.size()]);
+  const Strategy& strategy = strategy_of(sweep, task, scenario);
   return result_line(sweep, task, scenario, simulate_strategy(scenario, strategy, sources, {}));
 }
 
@@ -87,7 +98,7 @@ class TaskRunner {
   }
 
   void start(std::size_t task) {
-    const Strategy& strategy = *find_strategy(sweep_.strategies[task % sweep_.strategies.size()]);
+    const Strategy& strategy = strategy_of(sweep_, task, *scenario_);
     const std::uint64_t needed = needed_host_bytes(*scenario_, strategy);
     while (pool_.running() > 0 && !stopped() &&
            (pool_.running() >= options_.jobs || !has_room(needed))) {

@@ -258,6 +258,29 @@ TEST_F(SweepCommand, KilledAtAnyTimeItGoesOn) {
   }
 }
 
+// Options are the point's, not the preset's.
+TEST_F(SweepCommand, AppliesTheOptionsOfEachPoint) {
+  const std::string frameworks =
+      std::string(SHARDSCOPE_SOURCE_DIR) + "/scenarios/quickstart.textproto";
+  const Outcome outcome =
+      run_program({"sweep", frameworks, "--strategy", "TORCH_DDP", "--set",
+                   "options.bucket_size=128KiB", "--set", "training.steps=2", "--axis",
+                   "options.overlap=true,false", "--out", folder.path("options")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::istringstream lines(folder.read("options/points.csv"));
+  std::vector<std::string> walls;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (int i = 0; i < 6; ++i) {
+      std::getline(cells, cell, ',');
+    }
+    walls.push_back(cell);
+  }
+  ASSERT_EQ(walls.size(), 3U);
+  EXPECT_LT(std::stod(walls[1]), std::stod(walls[2])) << "overlap hides communication";
+}
+
 TEST_F(SweepCommand, ATornLineIsCutOffAndACorruptOneRefused) {
   swept("whole", axes);
   swept("torn", axes);
