@@ -162,15 +162,21 @@ void run_rank(Switchboard& board, int rank, std::uint64_t capacity_bytes,
 }  // namespace
 
 void run_local_cluster(int world_size, const std::function<void(LocalRank)>& body,
-                       std::uint64_t capacity_bytes) {
+                       const std::vector<std::uint64_t>& capacity_bytes) {
+  SHARDSCOPE_CHECK(
+      capacity_bytes.empty() || capacity_bytes.size() == static_cast<std::size_t>(world_size),
+      "a capacity for each rank");
   Switchboard board(world_size);
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(world_size));
   {
     std::vector<std::jthread> threads;
     threads.reserve(errors.size());
     for (int rank = 0; rank < world_size; ++rank) {
-      threads.emplace_back(run_rank, std::ref(board), rank, capacity_bytes, std::cref(body),
-                           std::ref(errors[static_cast<std::size_t>(rank)]));
+      const auto i = static_cast<std::size_t>(rank);
+      const std::uint64_t capacity =
+          capacity_bytes.empty() ? MemoryLedger::kUnlimited : capacity_bytes[i];
+      threads.emplace_back(run_rank, std::ref(board), rank, capacity, std::cref(body),
+                           std::ref(errors[i]));
     }
   }
   for (const std::exception_ptr& error : errors) {

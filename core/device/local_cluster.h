@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/collectives/transport.h"
 #include "core/device/device.h"
@@ -19,7 +20,8 @@ struct LocalRank {
 
 /// Runs `body` once for each rank, at the same time, and returns when all have ended. If bodies
 /// throw, the others' waits are ended and the exception of the lowest rank that threw is rethrown.
+/// `capacity_bytes` has an entry for each rank, or none: then memory is unlimited.
 void run_local_cluster(int world_size, const std::function<void(LocalRank)>& body,
-                       std::uint64_t capacity_bytes = MemoryLedger::kUnlimited);
+                       const std::vector<std::uint64_t>& capacity_bytes = {});
 
 }  // namespace shardscope

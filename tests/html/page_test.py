@@ -169,7 +169,9 @@ class PageTest(unittest.TestCase):
         if os.path.exists(path):
             os.remove(path)
         browser.run("document.querySelector(`#${arguments[0]} .csv`).click()", card)
-        self.assertTrue(wait_until(lambda: os.path.exists(path)), "no file came")
+        # The browser makes an empty file of the name and puts what it downloaded in its place.
+        self.assertTrue(wait_until(lambda: os.path.exists(path) and os.path.getsize(path) > 0),
+                        "no file came")
         with open(path, encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/data/synthetic.h"
 #include "core/device/process_group.h"
@@ -96,7 +97,7 @@ void sweep(const Strategy& strategy, const Problem& problem, int world) {
               throw;
             }
           },
-          capacity);
+          std::vector<std::uint64_t>(static_cast<std::size_t>(world), capacity));
     } catch (const OutOfMemory& thrown) {
       error = thrown;
     }
