@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/tensor/kernels.h"
 
 namespace shardscope {
 namespace {
@@ -26,6 +25,8 @@ Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor d
   if (schedule_->rounds() == 0) {
     return;
   }
+  SHARDSCOPE_CHECK(data_.is_contiguous() || !reduces(schedule_->operation()),
+                   "a reduction of several parts");
   const std::size_t chunk = data_.chunking().size(0);
   const auto staging = [&] {
     return Buffer(ledger, Category::communication_buckets, data_.dtype(), chunk, storage,
@@ -67,9 +68,9 @@ void Collective::run_round(const Round& round, Transport& transport) {
     sending = transport.isend(group_.world_rank(round.send->peer), outgoing(round.send->chunk));
   }
   if (round.receive.has_value()) {
-    transport.recv(group_.world_rank(round.receive->peer),
-                   incoming(round.receive->chunk, round.reduce));
-    receive(round.receive->chunk, round.reduce);
+    transport.recv(group_.world_rank(round.receive->peer), incoming(round.receive->chunk),
+                   round.reduce ? Arrival::is_added : Arrival::replaces);
+    received(round.receive->chunk);
   }
   if (sending != nullptr) {
     sending->wait();
@@ -91,26 +92,20 @@ Tensor Collective::outgoing(int chunk) {
   return send_staging_.slice(0, data_.chunking().size(chunk));
 }
 
-Tensor Collective::incoming(int chunk, bool reduce) {
+Tensor Collective::incoming(int chunk) {
   if (chunk == Transfer::kToken) {
     return {};
   }
-  if (data_.is_contiguous() && !reduce) {
+  if (data_.is_contiguous()) {
     return data_.chunk(chunk);
   }
   staged_chunk_.reset();
   return receive_staging_.slice(0, data_.chunking().size(chunk));
 }
 
-void Collective::receive(int chunk, bool reduce) {
-  if (chunk == Transfer::kToken || (data_.is_contiguous() && !reduce)) {
-    return;
-  }
-  const Tensor staged = receive_staging_.slice(0, data_.chunking().size(chunk));
-  if (reduce) {
-    add(data_.chunk(chunk), staged);
-  } else {
-    data_.unpack(chunk, staged);
+void Collective::received(int chunk) {
+  if (chunk != Transfer::kToken && !data_.is_contiguous()) {
+    data_.unpack(chunk, receive_staging_.slice(0, data_.chunking().size(chunk)));
     staged_chunk_ = chunk;
   }
 }

@@ -52,8 +52,8 @@ class Collective {
  private:
   void run_round(const Round& round, Transport& transport);
   Tensor outgoing(int chunk);
-  Tensor incoming(int chunk, bool reduce);
-  void receive(int chunk, bool reduce);
+  Tensor incoming(int chunk);
+  void received(int chunk);
 
   std::unique_ptr<const Schedule> schedule_;
   ChunkedTensor data_;
@@ -61,8 +61,10 @@ class Collective {
   Purpose purpose_;
   std::optional<LayerRange> layers_;
   Buffer send_staging_;
+  // A device receives here what it adds, too; there the transport adds from the sender's memory,
+  // and this is held for the ledger's sake.
   Buffer receive_staging_;
-  std::optional<int> staged_chunk_;  // What receive_staging_ holds, if it was copied and not added.
+  std::optional<int> staged_chunk_;  // What receive_staging_ holds.
 };
 
 }  // namespace shardscope

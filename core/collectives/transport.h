@@ -20,6 +20,10 @@ class Request {
   virtual void wait() = 0;
 };
 
+/// What becomes of data that arrives: it takes the place of what was there, or is added to it as
+/// add() does, straight from the sender's memory.
+enum class Arrival { replaces, is_added };
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -30,7 +34,11 @@ class Transport {
   virtual std::unique_ptr<Request> isend(int peer, Tensor data) = 0;
 
   /// Blocks until the data is there.
-  virtual void recv(int peer, Tensor data) = 0;
+  virtual void recv(int peer, Tensor data, Arrival arrival) = 0;
 };
+
+/// For transports: what `arrived` does to `data`, of the same type and count. Nothing if either is
+/// shape-only.
+void deliver(Tensor arrived, Tensor data, Arrival arrival);
 
 }  // namespace shardscope

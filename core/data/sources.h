@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "core/nn/model.h"
 #include "core/tensor/tensor.h"
@@ -29,8 +30,12 @@ class BatchSource {
                     Tensor y) const = 0;
 };
 
-/// Reads parameters [begin, begin + out.count) in torch order, rounded to out's type, without ever
-/// holding much of them in fp32. Does nothing if shape-only.
+/// Fills `out` with values that are read in fp32 and rounded to its type, block by block, so that
+/// few of them are ever held in fp32: read(at, values) gives elements [at, at + values.count) of
+/// it. Does nothing if shape-only or empty.
+void fill_rounded(Tensor out, const std::function<void(std::size_t at, Tensor values)>& read);
+
+/// Reads parameters [begin, begin + out.count) in torch order, as fill_rounded() does.
 void read_parameters(const WeightSource& source, const ModelSpec& model, std::size_t begin,
                      Tensor out);
 

@@ -104,13 +104,12 @@ class LocalTransport final : public Transport {
     return std::make_unique<SentRequest>();
   }
 
-  void recv(int peer, Tensor data) override {
-    const Message message = board_.receive(peer, rank_);
+  void recv(int peer, Tensor data, Arrival arrival) override {
+    Message message = board_.receive(peer, rank_);
     SHARDSCOPE_CHECK(message.dtype == data.dtype && message.count == data.count,
                      "a receive names another type or count than was sent");
-    if (data.is_real()) {
-      std::memcpy(data.data, message.data.data(), data.bytes());
-    }
+    const bool is_real = !message.data.empty();
+    deliver({is_real ? message.data.data() : nullptr, message.dtype, message.count}, data, arrival);
   }
 
  private:

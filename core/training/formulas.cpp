@@ -79,8 +79,7 @@ class Wire {
     if (strategy_.reduce_across_every_micro_step) {
       return reductions * w * (inside + across);
     }
-    return reductions * w * inside +
-           size_of(options_.accumulate_precision()) * ring_all_reduce(kept, replicas_, replica_);
+    return w * (reductions * inside + ring_all_reduce(kept, replicas_, replica_));
   }
 
   std::uint64_t gathers(bool first_step) const {

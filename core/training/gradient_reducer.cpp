@@ -420,12 +420,23 @@ std::vector<GradientReducer::Result> GradientReducer::scattered_results(
 // The averages inside the shard groups become those over all ranks.
 void GradientReducer::reduce_kept_across() {
   const LayerRange layers{0, geometry_.units().back().layers.last};
-  groups_.replicas
-      .all_reduce(ChunkedTensor::even(kept_.tensor(), groups_.replicas.world_size()), layers)
+  const Tensor kept = kept_.tensor();
+  const DType wire_dtype = options_.reduce_precision;
+  Buffer wire;
+  if (kept.dtype != wire_dtype) {
+    wire = Buffer(device_.memory(), Category::communication_buckets, wire_dtype, kept.count,
+                  groups_.shard.storage(), Contents::undefined);
+    device_.compute("convert", convert_cost(kept.count, kept.dtype, wire_dtype));
+    convert(wire.tensor(), kept);
+  }
+  const Tensor sums = kept.dtype == wire_dtype ? kept : wire.tensor();
+  groups_.replicas.all_reduce(ChunkedTensor::even(sums, groups_.replicas.world_size()), layers)
       ->wait();
-  device_.compute("average",
-                  average_cost(kept_.size(), kept_.tensor().dtype, kept_.tensor().dtype));
-  divide(kept_.tensor(), static_cast<float>(groups_.replicas.world_size()));
+  device_.compute("average", average_cost(kept.count, wire_dtype, kept.dtype));
+  divide(sums, static_cast<float>(groups_.replicas.world_size()));
+  if (kept.dtype != wire_dtype) {
+    convert(kept, sums);
+  }
 }
 
 std::vector<Tensor> GradientReducer::owned() const {

@@ -1,12 +1,23 @@
 #include "core/training/loss_scaler.h"
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 
 namespace shardscope {
 
+namespace {
+
+std::string text_of(double scale) {
+  std::ostringstream text;
+  text << scale;
+  return text.str();
+}
+
+}  // namespace
+
 LossScaleExhausted::LossScaleExhausted(double scale)
-    : std::runtime_error("gradients overflow at the least loss scale, " + std::to_string(scale)) {}
+    : std::runtime_error("gradients overflow at the least loss scale, " + text_of(scale)) {}
 
 LossScaler::LossScaler(const TrainingOptions& options, Framework framework)
     : is_dynamic_(options.dynamic_loss_scale.has_value()), framework_(framework) {

@@ -223,7 +223,10 @@ class Peak {
   bool reduces_now() const {
     return reduction_.every_micro_step || micro_step_ + 1 == options_.micro_batches;
   }
-  bool writes_to_kept() const { return !keeps_shards() && micro_step_ == 0 && a() == b(); }
+  bool writes_to_kept() const {
+    return !keeps_shards() && micro_step_ == 0 &&
+           options_.accumulate_precision() == options_.precision;
+  }
 
   std::uint64_t written(std::size_t l) const {
     return b() * (writes_whole_units()
@@ -284,14 +287,14 @@ class Peak {
     if (scatters() && replicas_ > 1 && strategy_.reduce_across_every_micro_step) {
       bytes += w() * ((chunk + replicas_ - 1) / replicas_);
     }
-    const std::uint64_t lying = keeps_shards() ? b() : a();
+    const DType lying = keeps_shards() ? options_.precision : options_.accumulate_precision();
+    const bool converts = lying != options_.reduce_precision;
     passed_on = 0;
     if (writes_whole_units() && !reduction_.reduces_copy) {
       passed_on = written(bucket.layers.first);
-      return bytes + passed_on + (lying != w() ? w() * count : 0);
+      return bytes + passed_on + (converts ? w() * count : 0);
     }
-    const bool is_copied =
-        reduction_.reduces_copy || lying != w() || (scatters() && keeps_shards());
+    const bool is_copied = reduction_.reduces_copy || converts || (scatters() && keeps_shards());
     return bytes + (is_copied ? w() * count : 0);
   }
 
@@ -344,7 +347,9 @@ class Peak {
     gathered_ = 0;
     if (replicas_ > 1 && !strategy_.reduce_across_every_micro_step &&
         micro_step_ + 1 == options_.micro_batches) {
-      moment(a() * ((geometry_.owned_elements(0) + replicas_ - 1) / replicas_));
+      const std::uint64_t kept = geometry_.owned_elements(0);
+      const bool converts = options_.accumulate_precision() != options_.reduce_precision;
+      moment(w() * ((kept + replicas_ - 1) / replicas_ + (converts ? kept : 0)));
     }
   }
 

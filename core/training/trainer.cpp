@@ -25,21 +25,6 @@ std::size_t ranks_of(const ProcessGroup& group) {
   return static_cast<std::size_t>(group.world_size());
 }
 
-// A state's weights, rounded to out's type without ever holding much of them in fp32.
-void read_rounded(const StateSource& source, std::size_t begin, Tensor out) {
-  constexpr std::size_t kBlock = 16384;
-  if (out.dtype == DType::fp32) {
-    source.read(StateVector::weights, begin, out);
-    return;
-  }
-  std::vector<float> block(kBlock);
-  for (std::size_t at = 0; at < out.count; at += kBlock) {
-    const Tensor values = Tensor::of(block.data(), std::min(kBlock, out.count - at));
-    source.read(StateVector::weights, begin + at, values);
-    convert(out.slice(at, values.count), values);
-  }
-}
-
 }  // namespace
 
 Trainer::Trainer(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
@@ -74,17 +59,11 @@ void Trainer::initialize(const StateSource& source) {
   steps_ = progress.steps;
   updates_ = progress.updates;
   loss_scaler_.restore(progress.loss_scale);
-  initialize(
-      [&](std::size_t begin, Tensor out) {
-        if (out.is_real()) {
-          read_rounded(source, begin, out);
-        }
-      },
-      [&](StateVector which, std::size_t begin, Tensor out) {
-        if (out.is_real()) {
-          source.read(which, begin, out);
-        }
-      });
+  const auto read = [&](StateVector which, std::size_t begin, Tensor out) {
+    fill_rounded(out,
+                 [&](std::size_t at, Tensor values) { source.read(which, begin + at, values); });
+  };
+  initialize([&](std::size_t begin, Tensor out) { read(StateVector::weights, begin, out); }, read);
 }
 
 void Trainer::initialize(const ParameterStore::Reader& read_weights,

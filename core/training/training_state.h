@@ -43,7 +43,7 @@ class StateSource {
 
   virtual TrainingProgress progress() const = 0;
 
-  /// Elements [begin, begin + out.count) of a vector, in torch order. `out` is fp32.
+  /// Elements [begin, begin + out.count), at least one, of a vector, in torch order. `out` is fp32.
   virtual void read(StateVector which, std::size_t begin, Tensor out) const = 0;
 };
 

@@ -316,6 +316,11 @@ std::vector<std::string> find_checkpoints(const std::string& path, std::vector<F
   return found;
 }
 
+std::optional<std::int64_t> newest_steps(const std::string& directory, std::string_view strategy) {
+  const auto steps = steps_of(in(directory, strategy));
+  return steps.empty() ? std::nullopt : std::optional(steps.back().first);
+}
+
 std::unique_ptr<CheckpointSource> open_checkpoint(const std::string& path,
                                                   const std::optional<std::string>& strategy,
                                                   std::vector<Fault>& faults) {

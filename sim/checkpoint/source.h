@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/nn/model.h"
@@ -60,6 +61,9 @@ class CheckpointSource : public StateSource {
 /// folder; those of the steps of a strategy, ascending; or those of each strategy, by name. None,
 /// and a fault, if there are none. Links and folders that are not complete are passed over.
 std::vector<std::string> find_checkpoints(const std::string& path, std::vector<Fault>& faults);
+
+/// The steps of the newest checkpoint of the strategy in a checkpoint directory, whole or not.
+std::optional<std::int64_t> newest_steps(const std::string& directory, std::string_view strategy);
 
 /// Opens the checkpoint that is meant by a path: a checkpoint's own folder; the newest step of a
 /// strategy's folder; or of a checkpoint directory that of the strategy, which may be left out if

@@ -341,7 +341,7 @@ bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& wor
 int print_help(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream text;
   app.exit(error, text, text);
-  return shardscope::print(text.str()) == 0 ? 0 : 1;
+  return shardscope::print(text.str());
 }
 
 int refuse(const CLI::App& app, const CLI::ParseError& error) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,26 +152,6 @@ void make_weights_folder(const std::string& path, const Scenario& scenario, Mess
   }
 }
 
-// The steps of the trace, and the last one if something else looks at it.
-RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scenario,
-                             Messages& messages) {
-  RecordedSteps recorded{.final_step = arguments.critical_path || arguments.html.has_value()};
-  if (arguments.trace_steps.has_value() && !arguments.trace.has_value()) {
-    messages.emplace_back("--trace-steps: there is no --trace");
-  } else if (arguments.trace.has_value()) {
-    const auto steps = static_cast<std::int64_t>(scenario.training.steps);
-    const auto range = parse_steps(arguments.trace_steps.value_or("1.." + std::to_string(steps)));
-    if (range.has_value() && range->second <= steps) {
-      recorded.first = range->first;
-      recorded.last = range->second;
-    } else {
-      messages.push_back("--trace-steps: " + shown(*arguments.trace_steps) +
-                         ": steps are A..B or A, with 1 <= A <= B <= " + std::to_string(steps));
-    }
-  }
-  return recorded;
-}
-
 // What each strategy goes on from; empty without --resume. A folder of several strategies has each
 // one's own; any other checkpoint is cut anew for all of them.
 using Resumed = std::vector<std::unique_ptr<CheckpointSource>>;
@@ -188,7 +169,7 @@ Resumed open_resumed(const RunArguments& arguments, const Scenario& scenario, Me
     resumed.push_back(
         open_checkpoint(*arguments.resume, has_own ? std::optional(name) : std::nullopt, faults));
     if (resumed.back() == nullptr) {
-      break;
+      continue;
     }
     check_model(*resumed.back(), scenario.model, faults);
     const std::int64_t done = resumed.back()->progress().steps;
@@ -204,6 +185,60 @@ Resumed open_resumed(const RunArguments& arguments, const Scenario& scenario, Me
   return resumed;
 }
 
+// The first step of a run, of several strategies the earliest.
+std::int64_t first_step(const Resumed& resumed) {
+  std::int64_t done = resumed.empty() ? 0 : std::numeric_limits<std::int64_t>::max();
+  for (const auto& checkpoint : resumed) {
+    done = std::min(done, checkpoint->progress().steps);
+  }
+  return done + 1;
+}
+
+// The steps of the trace, and the last one if something else looks at it.
+RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scenario,
+                             const Resumed& resumed, Messages& messages) {
+  RecordedSteps recorded{.final_step = arguments.critical_path || arguments.html.has_value()};
+  if (arguments.trace_steps.has_value() && !arguments.trace.has_value()) {
+    messages.emplace_back("--trace-steps: there is no --trace");
+  } else if (arguments.trace.has_value()) {
+    const auto steps = static_cast<std::int64_t>(scenario.training.steps);
+    const std::int64_t first = first_step(resumed);
+    const auto range = parse_steps(
+        arguments.trace_steps.value_or(std::to_string(first) + ".." + std::to_string(steps)));
+    if (range.has_value() && first <= range->first && range->second <= steps) {
+      recorded.first = range->first;
+      recorded.last = range->second;
+    } else {
+      messages.push_back("--trace-steps: " + shown(*arguments.trace_steps) +
+                         ": steps are A..B or A, with " + std::to_string(first) +
+                         " <= A <= B <= " + std::to_string(steps));
+    }
+  }
+  return recorded;
+}
+
+// A reader takes the newest checkpoint of a folder: what another run saved there of a later step
+// would be taken for this run's.
+void check_earlier_checkpoints(const Scenario& scenario, const Resumed& resumed,
+                               Messages& messages) {
+  if (!scenario.checkpoint.has_value() || scenario.training.storage == Storage::shape_only) {
+    return;
+  }
+  const std::string& directory = scenario.checkpoint->directory;
+  for (std::size_t i = 0; i < scenario.strategies.size(); ++i) {
+    const std::string name(scenario.strategies[i].name);
+    const std::int64_t begin = resumed.empty() ? 0 : resumed[i]->progress().steps;
+    const std::optional<std::int64_t> newest = newest_steps(directory, name);
+    if (newest.has_value() && *newest > begin) {
+      messages.push_back("training.checkpoint.directory: " + shown(directory) +
+                         " holds a checkpoint of " + name + " of step " + std::to_string(*newest) +
+                         ", later than step " + std::to_string(begin) +
+                         ", at which this run begins; --resume goes on from it, another directory "
+                         "begins anew");
+    }
+  }
+}
+
 std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenario& opened,
                                const Resumed& resumed, const RecordedSteps& recorded) {
   RunOptions options{.threads = arguments.threads,
@@ -216,6 +251,9 @@ std::vector<RunResult> run_all(const RunArguments& arguments, const OpenedScenar
     options.resumed = resumed.empty() ? nullptr : resumed[i].get();
     runs.push_back(
         run_strategy(opened.scenario, opened.scenario.strategies[i], opened.sources, options));
+    if (options.resumed != nullptr) {
+      runs.back().set_resumed_from(resumed[i]->folder());
+    }
   }
   return runs;
 }
@@ -272,10 +310,13 @@ int run_command(const RunArguments& arguments) {
   RecordedSteps recorded;
   Resumed resumed;
   if (opened.has_value()) {
-    recorded = recorded_steps(arguments, opened->scenario, messages);
     check_host_memory(arguments.scenario, opened->scenario, messages);
     check_outputs(arguments, opened->scenario, messages);
     resumed = open_resumed(arguments, opened->scenario, messages);
+    if (std::find(resumed.begin(), resumed.end(), nullptr) == resumed.end()) {
+      recorded = recorded_steps(arguments, opened->scenario, resumed, messages);
+      check_earlier_checkpoints(opened->scenario, resumed, messages);
+    }
   }
   if (messages.empty() && arguments.save_weights.has_value()) {
     make_weights_folder(*arguments.save_weights, opened->scenario, messages);

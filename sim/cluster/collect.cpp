@@ -20,7 +20,7 @@ RunResult base_result(const Scenario& scenario, const Strategy& strategy, const 
   result.set_world_size(scenario.world_size);
   result.set_parameters(scenario.model.parameters());
   result.set_outcome(outcome);
-  for (const auto& [name, value] : options_of(strategy)) {
+  for (const auto& [name, value] : options_of(strategy, scenario.world_size)) {
     StrategyOption& option = *result.add_options();
     option.set_name(name);
     option.set_value(value);
@@ -135,7 +135,6 @@ void set_diagnostics(const Ranks& ranks, std::size_t step, StepResult& message) 
 void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) {
   const std::size_t steps = ranks.front()->steps().size();
   const auto resumed = static_cast<std::int64_t>(scenario.training.steps - steps);
-  result.set_resumed_steps(resumed);
   for (std::size_t i = 0; i < steps; ++i) {
     StepResult& message = *result.add_steps();
     message.set_step(resumed + static_cast<std::int64_t>(i) + 1);
@@ -169,10 +168,13 @@ void set_limits(const Platform& platform, const Ranks& ranks, const Rank& last, 
   }
   double busy_s = 0;
   double wall_s = 0;
+  double storage_s = 0;
   for (const RankStepRecord& step : last.steps()) {
     busy_s += step.time.busy_communication_s;
     wall_s += step.time.wall_s();
+    storage_s += step.time.compute_s[static_cast<std::size_t>(Phase::checkpoint)];
   }
+  message.set_storage_s(storage_s);
   const double bandwidth_s = most_bytes / platform.bandwidth_bytes_per_s;
   const bool has_latency = platform.path_latency_s > 0;
   message.set_wire_bandwidth_s(bandwidth_s);

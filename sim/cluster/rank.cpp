@@ -45,8 +45,7 @@ void Rank::save(SavePoint& save_point) {
   for (const OwnedState& part : trainer_->owned_state()) {
     bytes += part.weights.bytes() + part.first_moment.bytes() + part.second_moment.bytes();
   }
-  save_point.save(bytes);
-  device_->saved(bytes);
+  device_->saved(bytes, save_point.save(bytes));
 }
 
 RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {

@@ -1,9 +1,15 @@
 #include "sim/cluster/save_point.h"
 
 #include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
 namespace shardscope {
+namespace {
+
+double now() { return simgrid::s4u::Engine::get_clock(); }
+
+}  // namespace
 
 SavePoint::SavePoint(const CheckpointSpec& spec, int ranks, Write write)
     : spec_(spec),
@@ -11,7 +17,7 @@ SavePoint::SavePoint(const CheckpointSpec& spec, int ranks, Write write)
       write_(std::move(write)),
       ranks_(ranks) {}
 
-void SavePoint::save(std::uint64_t bytes) {
+SavePoint::Saved SavePoint::save(std::uint64_t bytes) {
   const bool is_last = ++arrived_ == ranks_;
   barrier_->wait();
   if (is_last) {
@@ -22,10 +28,13 @@ void SavePoint::save(std::uint64_t bytes) {
   if (error_.has_value()) {
     throw CheckpointFailed(*error_);
   }
+  Saved saved{.begin_s = now(), .end_s = now()};
   if (bytes > 0) {
     simgrid::s4u::this_actor::sleep_for(static_cast<double>(bytes) / spec_.bandwidth_bytes_per_s);
+    saved.end_s = now();
   }
   barrier_->wait();
+  return saved;
 }
 
 }  // namespace shardscope

@@ -30,9 +30,15 @@ class SavePoint {
   /// Whether a checkpoint is due after that many steps.
   bool is_due(std::int64_t steps) const { return steps % spec_.every_steps == 0; }
 
-  /// Called by every rank's actor, with the bytes that are its own. Throws CheckpointFailed on all
-  /// of them.
-  void save(std::uint64_t bytes);
+  /// When a rank saved what is its own: from the time at which all ranks had come.
+  struct Saved {
+    double begin_s;
+    double end_s;
+  };
+
+  /// Called by every rank's actor, with the bytes that are its own; returns when all have saved.
+  /// Throws CheckpointFailed on all of them.
+  Saved save(std::uint64_t bytes);
 
  private:
   const CheckpointSpec& spec_;

@@ -183,10 +183,12 @@ void SimGridDevice::run_one_by_one() {
   launched_.clear();
 }
 
-void SimGridDevice::saved(std::uint64_t bytes) {
-  const double begin_s = timeline_.last_s();
+void SimGridDevice::saved(std::uint64_t bytes, const SavePoint::Saved& saved) {
   timeline_.computed(position().phase, now());
-  recorder_.kernel(position(), "save", {.bytes = static_cast<double>(bytes)}, {}, begin_s, now());
+  // No faster for a faster device.
+  const KernelTime time{.flops_s = 0, .memory_s = 0, .launch_s = saved.end_s - saved.begin_s};
+  recorder_.kernel(position(), "save", {.bytes = static_cast<double>(bytes)}, time, saved.begin_s,
+                   saved.end_s);
 }
 
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {

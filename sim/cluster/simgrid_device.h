@@ -11,6 +11,7 @@
 
 #include "core/device/device.h"
 #include "sim/cluster/recorder.h"
+#include "sim/cluster/save_point.h"
 #include "sim/cluster/roofline.h"
 #include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
@@ -40,7 +41,7 @@ class SimGridDevice final : public Device {
   void synchronize();
 
   /// The time since the last kernel or wait went into saving so many bytes of a checkpoint.
-  void saved(std::uint64_t bytes);
+  void saved(std::uint64_t bytes, const SavePoint::Saved& saved);
 
   Timeline& timeline() { return timeline_; }
   const MemoryLedger& memory() const { return memory_; }

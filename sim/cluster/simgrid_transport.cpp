@@ -1,7 +1,6 @@
 #include "sim/cluster/simgrid_transport.h"
 
 #include <atomic>
-#include <cstring>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
@@ -45,7 +44,7 @@ TransferOperation& add(RecordedCollective& recorded, TransferOperation::Kind kin
 
 }  // namespace
 
-// What SimGrid carries is the address of this. The receiver copies the data when the last byte has
+// What SimGrid carries is the address of this. The receiver takes the data when the last byte has
 // left, and tells the sender if that waits; most senders need not, which saves a call into SimGrid.
 class SimGridTransport::Sending final : public Request {
  public:
@@ -66,12 +65,10 @@ class SimGridTransport::Sending final : public Request {
   }
 
   /// On the receiver's actor.
-  void deliver(Tensor destination) {
+  void arrive(Tensor destination, Arrival arrival) {
     SHARDSCOPE_CHECK(data_.bytes() == destination.bytes(),
                      "a receive names another size than was sent");
-    if (data_.is_real() && destination.is_real()) {
-      std::memcpy(destination.data, data_.data, data_.bytes());
-    }
+    deliver(data_, destination, arrival);
     s4u::Semaphore& done = done_;  // This may be gone once it is seen to be done.
     if (state_.exchange(State::done) == State::waited_for) {
       done.release();
@@ -97,9 +94,9 @@ std::unique_ptr<Request> SimGridTransport::isend(int peer, Tensor data) {
   return sending;
 }
 
-void SimGridTransport::recv(int peer, Tensor data) {
+void SimGridTransport::recv(int peer, Tensor data, Arrival arrival) {
   const double begin_s = now();
-  mailbox(incoming_, peer, peer, rank_).get<Sending>()->deliver(data);
+  mailbox(incoming_, peer, peer, rank_).get<Sending>()->arrive(data, arrival);
   const double left_s = now();
   s4u::this_actor::sleep_for(platform_.path_latency_s);
   if (recorded_ != nullptr) {

@@ -35,7 +35,7 @@ class SimGridTransport final : public Transport {
   int world_size() const override { return static_cast<int>(platform_.hosts.size()); }
 
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  void recv(int peer, Tensor data) override;
+  void recv(int peer, Tensor data, Arrival arrival) override;
 
   /// What follows is a collective of that purpose. Operations are written to `recorded` until the
   /// next call; null for no recording.

@@ -1,6 +1,7 @@
 #include "sim/critical_path/step_graph.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "sim/result/result.pb.h"
@@ -70,6 +71,19 @@ class Builder {
     step_.ends.push_back(add_compute(rank, begin, begins, ends));
   }
 
+  // All ranks begin to save together, and go on together.
+  Vertex add_save(Vertex now, const Activity& activity) {
+    if (!all_came_.has_value()) {
+      all_came_ = add_vertex(step_.graph);
+      all_saved_ = add_vertex(step_.graph);
+    }
+    const Vertex saved = add_vertex(step_.graph);
+    connect(now, *all_came_);
+    connect(*all_came_, saved, activity);
+    connect(saved, *all_saved_);
+    return *all_saved_;
+  }
+
   Vertex add_compute(std::size_t rank, Vertex begin, const std::vector<Vertex>& collective_begins,
                      const std::vector<Vertex>& collective_ends) {
     Vertex now = begin;
@@ -78,22 +92,29 @@ class Builder {
         connect(now, collective_begins[static_cast<std::size_t>(operation.collective())]);
         continue;
       }
-      const Vertex next = add_vertex(step_.graph);
       if (operation.kind() == ComputeOperation::WAIT) {
+        const Vertex next = add_vertex(step_.graph);
         connect(now, next);
         connect(collective_ends[static_cast<std::size_t>(operation.collective())], next);
-      } else {
-        connect(now, next,
-                {.kind = Activity::Kind::kernel,
-                 .seconds = operation.end_s() - operation.begin_s(),
-                 .launch_s = operation.launch_s(),
-                 .phase = operation.phase(),
-                 .layers = operation.has_layer() ? "layers." + std::to_string(operation.layer())
-                                                 : std::string(),
-                 .from = static_cast<int>(rank),
-                 .to = static_cast<int>(rank)});
+        now = next;
+        continue;
       }
-      now = next;
+      const Activity activity{.kind = Activity::Kind::kernel,
+                              .seconds = operation.end_s() - operation.begin_s(),
+                              .launch_s = operation.launch_s(),
+                              .phase = operation.phase(),
+                              .layers = operation.has_layer()
+                                            ? "layers." + std::to_string(operation.layer())
+                                            : std::string(),
+                              .from = static_cast<int>(rank),
+                              .to = static_cast<int>(rank)};
+      if (operation.phase() == "checkpoint") {
+        now = add_save(now, activity);
+      } else {
+        const Vertex next = add_vertex(step_.graph);
+        connect(now, next, activity);
+        now = next;
+      }
     }
     return now;
   }
@@ -147,6 +168,8 @@ class Builder {
 
   const Ranks& ranks_;
   StepGraph& step_;
+  std::optional<Vertex> all_came_;  // Where a checkpoint is saved: all ranks'.
+  std::optional<Vertex> all_saved_;
   std::unordered_map<const TransferOperation*, Place> places_;
   std::unordered_map<const TransferOperation*, Vertex> waits_for_;  // By SEND, the end of its SENT.
 };

@@ -65,10 +65,10 @@ class Mover {
   }
 
   // The same for every rank.
-  MovedElements for_all(Kind kind, std::vector<Columns> chunks) const {
+  MovedElements for_all(Kind kind, const std::vector<Columns>& chunks) const {
     MovedElements moved;
     moved.kind = kind;
-    moved.columns.assign(static_cast<std::size_t>(scenario_.world_size), std::move(chunks));
+    moved.columns.assign(static_cast<std::size_t>(scenario_.world_size), chunks);
     return moved;
   }
 

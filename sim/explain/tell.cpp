@@ -300,15 +300,30 @@ void Teller::tell_collective() {
   add(wire_sentence(marks, moved));
 }
 
-// Of one number on each rank.
+// Of one number on each rank, summed in each group of ranks.
 void Teller::tell_control(const Marks& marks) {
-  std::vector<std::string> parts;
-  for (const Moment* moment : marks) {
-    parts.push_back(number_text(moment->collective->before.front().front()));
+  const int group_size = marks.front()->collective->group.size;
+  std::vector<std::string> sums;
+  for (const Moment* first : marks) {
+    const RankGroup& group = first->collective->group;
+    if (marks[static_cast<std::size_t>(group.first)] != first) {
+      continue;
+    }
+    std::vector<std::string> parts;
+    for (int member = 0; member < group.size; ++member) {
+      const Moment& moment = *marks[static_cast<std::size_t>(group.world_rank(member))];
+      parts.push_back(number_text(moment.collective->before.front().front()));
+    }
+    sums.push_back(listed(parts) + ": " + number_text(first->collective->after.front().front()));
   }
-  add("An all_reduce adds what the ranks have, " + listed(parts) + ": " +
-      number_text(marks.front()->collective->after.front().front()) +
-      ". Its bytes are counted apart.");
+  const bool is_whole = static_cast<std::size_t>(group_size) == marks.size();
+  std::string text = is_whole ? "An all_reduce adds what the ranks have, "
+                              : "In each group of " + std::to_string(group_size) +
+                                    " ranks an all_reduce adds what they have; ";
+  for (const std::string& sum : sums) {
+    text += (&sum == &sums.front() ? "" : "; ") + sum;
+  }
+  add(text + ". Its bytes are counted apart.");
 }
 
 // The kernel that looks at all gradients before the update.

@@ -33,6 +33,7 @@ RankStep mean_step(const RankResult& rank) {
     sum.set_forward_s(sum.forward_s() + time.forward_s() / count);
     sum.set_backward_s(sum.backward_s() + time.backward_s() / count);
     sum.set_optimizer_s(sum.optimizer_s() + time.optimizer_s() / count);
+    sum.set_checkpoint_s(sum.checkpoint_s() + time.checkpoint_s() / count);
     sum.set_exposed_communication_s(sum.exposed_communication_s() +
                                     time.exposed_communication_s() / count);
     sum.set_busy_communication_s(sum.busy_communication_s() + time.busy_communication_s() / count);
@@ -128,7 +129,7 @@ Json::Value default_options(const std::vector<RunResult>& runs) {
   Json::Value defaults(Json::objectValue);
   for (const RunResult& run : runs) {
     for (const StrategyOption& option : run.options()) {
-      const std::string preset = default_option(run.strategy(), option.name());
+      const std::string preset = default_option(run, option.name());
       if (!preset.empty() && preset != option.value()) {
         defaults[run.strategy()][option.name()] = preset;
       }

@@ -71,11 +71,19 @@ std::string step_text(const TrainingOptions& training) {
   return listed(parts);
 }
 
+std::string checkpoint_text(const Scenario& scenario) {
+  const CheckpointSpec& checkpoint = *scenario.checkpoint;
+  return "a checkpoint every " + plural(static_cast<std::size_t>(checkpoint.every_steps), "step") +
+         ", 12 bytes per owned parameter at " +
+         format_bytes_per_s(checkpoint.bandwidth_bytes_per_s, kDigits) + " per rank" +
+         (scenario.training.storage == Storage::real ? "" : "; timed, not written: shapes only");
+}
+
 /// "overlap=true, bucket_size=1MiB (default 25MiB)".
 std::string options_text(const RunResult& run) {
   std::string text;
   for (const StrategyOption& option : run.options()) {
-    const std::string preset = default_option(run.strategy(), option.name());
+    const std::string preset = default_option(run, option.name());
     text += (text.empty() ? "" : ", ") + option.name() + "=" + option.value();
     text += preset.empty() || preset == option.value() ? "" : " (default " + preset + ")";
   }
@@ -125,6 +133,9 @@ void write_assumptions(const ComparedRuns& compared, const ReportContext& contex
   page.entry("numbers", numbers_text(scenario.training));
   if (const std::string text = step_text(scenario.training); !text.empty()) {
     page.entry("step", text);
+  }
+  if (scenario.checkpoint.has_value()) {
+    page.entry("storage", checkpoint_text(scenario));
   }
   for (const RunResult& run : compared.runs) {
     if (run.options_size() > 0) {

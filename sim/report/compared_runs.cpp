@@ -41,12 +41,12 @@ std::string head_name(const RunResult& run) {
   return lines;
 }
 
-std::string default_option(const std::string& strategy, const std::string& option) {
-  const Strategy* preset = find_strategy(strategy);
+std::string default_option(const RunResult& run, const std::string& option) {
+  const Strategy* preset = find_strategy(run.strategy());
   if (preset == nullptr) {
     return "";
   }
-  for (const auto& [name, value] : options_of(*preset)) {
+  for (const auto& [name, value] : options_of(*preset, run.world_size())) {
     if (name == option) {
       return value;
     }

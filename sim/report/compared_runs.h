@@ -33,7 +33,7 @@ std::string row_name(const RunResult& run);
 std::string head_name(const RunResult& run);
 
 /// The option's value in the strategy's preset; empty if that has no such option.
-std::string default_option(const std::string& strategy, const std::string& option);
+std::string default_option(const RunResult& run, const std::string& option);
 
 /// A first column for strategies and one for each of the titles.
 Table strategy_table(const std::vector<std::string>& titles);

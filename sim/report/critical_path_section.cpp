@@ -5,6 +5,7 @@
 #include "sim/critical_path/critical_path.h"
 #include "sim/report/format.h"
 #include "sim/report/sections.h"
+#include "sim/scenario/scenario.h"
 
 namespace shardscope {
 namespace {
@@ -46,15 +47,22 @@ Unit unit_of(const std::vector<Analysed>& analysed) {
 
 void write_shares(const std::vector<Analysed>& analysed, Page& page) {
   const Unit unit = unit_of(analysed);
-  Table table =
-      strategy_table({"length", "forward", "backward", "optimizer", "transfer", "latency"});
+  std::vector<std::string> phases = {"forward", "backward", "optimizer", "transfer", "latency"};
+  if (std::any_of(analysed.begin(), analysed.end(), [](const Analysed& each) {
+        return seconds_of(each.path.phases, "checkpoint") > 0;
+      })) {
+    phases.insert(phases.begin() + 3, "checkpoint");
+  }
+  std::vector<std::string> titles = {"length"};
+  titles.insert(titles.end(), phases.begin(), phases.end());
+  Table table = strategy_table(titles);
   Table places;
   places.add_column("", Align::left);
   places.add_column("layers", Align::left);
   places.add_column("links", Align::left);
   for (const auto& [run, path] : analysed) {
     std::vector<std::string> row = {row_name(run), significant(path.length_s / unit.size)};
-    for (const char* phase : {"forward", "backward", "optimizer", "transfer", "latency"}) {
+    for (const std::string& phase : phases) {
       row.push_back(format_percent(seconds_of(path.phases, phase) / path.length_s));
     }
     table.add_row(row);
@@ -69,7 +77,7 @@ void write_shares(const std::vector<Analysed>& analysed, Page& page) {
   page.section("Where the critical path runs (largest shares)", places);
 }
 
-void write_what_ifs(const std::vector<Analysed>& analysed, Page& page) {
+void write_what_ifs(const std::vector<Analysed>& analysed, double slowdown, Page& page) {
   const Unit unit = unit_of(analysed);
   Table table = strategy_table(
       {"now", "free\ncommunication", "bandwidth\nx 2", "latency\n0", "devices\nx 2"});
@@ -83,7 +91,10 @@ void write_what_ifs(const std::vector<Analysed>& analysed, Page& page) {
   page.section(
       "The step would take, " + std::string(unit.name), table,
       "Computed by timing the recorded step's graph anew, not simulated. Devices x 2: twice "
-      "the flops and memory bandwidth; kernel launches stay.");
+      "the flops and memory bandwidth; kernel launches and checkpoints stay." +
+          std::string(slowdown == 1 ? ""
+                                    : " Not exact: kernels that communication slowed down in the "
+                                      "recorded step stay as slow."));
 }
 
 }  // namespace
@@ -101,7 +112,7 @@ void write_critical_path(const ComparedRuns& compared, Page& page) {
   });
   if (!analysed.empty()) {
     write_shares(analysed, page);
-    write_what_ifs(analysed, page);
+    write_what_ifs(analysed, compared.scenario.device.communication_slowdown, page);
   }
   if (!too_large.empty()) {
     page.empty_line();

@@ -213,6 +213,15 @@ Json::Value device_value(const DeviceSpec& device) {
   return value;
 }
 
+Json::Value checkpoint_value(const Scenario& scenario) {
+  Json::Value value;
+  value["every_steps"] = Json::Int64{scenario.checkpoint->every_steps};
+  value["bytes_per_parameter"] = 12;  // Weight and two moments.
+  value["storage_bandwidth_bytes_per_s"] = number(scenario.checkpoint->bandwidth_bytes_per_s);
+  value["written"] = scenario.training.storage == Storage::real;
+  return value;
+}
+
 void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportContext& context) {
   Json::Value settings(Json::objectValue);
   for (const auto& [name, value] : context.simgrid_settings) {
@@ -235,6 +244,9 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("dynamic_loss_scale", training.dynamic_loss_scale.has_value());
   json.member("clip_norm", number(training.clip_norm));
   json.member("activation_checkpointing", integer(training.activation_checkpointing));
+  if (scenario.checkpoint.has_value()) {
+    json.member("checkpoint", checkpoint_value(scenario));
+  }
   json.end_object();
 }
 
@@ -313,6 +325,9 @@ void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) 
   json.member("parameters", integer(run.parameters()));
   json.member("options", options_value(run));
   json.member("outcome", run.outcome());
+  if (run.has_resumed_from()) {
+    json.member("resumed_from", run.resumed_from());
+  }
   if (run.has_weights_digest()) {
     json.member("weights_digest", run.weights_digest());
   }

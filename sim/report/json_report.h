@@ -3,6 +3,7 @@
 //   { "shardscope": VERSION, "scenario": NAME, "digest": HEX, "assumptions": {...},
 //     "runs": [ { "strategy", "world_size", "parameters",
 //       "outcome": "completed" | "out_of_memory" | "failed", "weights_digest": HEX,
+//       "resumed_from": FOLDER,
 //       "out_of_memory": { "rank", "step", "phase", "layer", "category", "wanted_bytes",
 //                          "free_bytes" },
 //       "failure": TEXT,
@@ -17,9 +18,10 @@
 //                      "predicted_state_bytes": {CATEGORY: n} },
 //          "steps": [ { "time": TIME, "sent_bytes", "received_bytes",
 //                       "predicted_sent_bytes" } ] } ] } ] }
-//   TIME = { "wall_s", "forward_s", "backward_s", "optimizer_s", "exposed_communication_s",
-//            "busy_communication_s", "exposed_forward_s", "exposed_backward_s",
-//            "exposed_optimizer_s" }, of a step also "last_rank", whose time it is
+//   TIME = { "wall_s", "forward_s", "backward_s", "optimizer_s", "checkpoint_s",
+//            "exposed_communication_s", "busy_communication_s", "exposed_forward_s",
+//            "exposed_backward_s", "exposed_optimizer_s" }, of a step also "last_rank", whose time
+//            it is
 //
 // Numbers are JSON numbers; doubles are read back as they were; NaN and infinity are null. What a
 // run does not have is left out: losses, gradient norms and the weights' digest of a shape-only

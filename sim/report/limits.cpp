@@ -27,6 +27,7 @@ LimitSummary summarize_limits(const RunResult& run) {
   add("bandwidth", "link bandwidth", limits.wire_bandwidth_s());
   add("latency", "link latency", limits.wire_latency_s());
   add("overhead", "kernel launches", limits.launch_overhead_s());
+  add("storage", "storage", limits.storage_s());
   return summary;
 }
 

@@ -13,7 +13,8 @@ class RunResult;
 /// time. Shares need not add up to 1: resources work side by side, and a rank may wait for another
 /// one.
 struct LimitShare {
-  std::string_view name;         ///< As in JSON: compute, memory, bandwidth, latency, overhead.
+  std::string_view name;         ///< As in JSON: compute, memory, bandwidth, latency, overhead,
+                                 ///< storage.
   std::string_view description;  ///< As in text: "link bandwidth".
   double seconds = 0;
   double share = 0;  ///< NaN if the wall-clock time is not positive.
@@ -21,7 +22,8 @@ struct LimitShare {
 
 struct LimitSummary {
   /// One per resource, in the order compute (peak flops), memory (the device's memory bandwidth),
-  /// bandwidth (the link's), latency (the link's), overhead (kernel launches).
+  /// bandwidth (the link's), latency (the link's), overhead (kernel launches), storage (saving
+  /// checkpoints).
   std::vector<LimitShare> shares;
 
   /// The one with the most seconds, the first on a tie; null if nothing took time.

@@ -19,6 +19,7 @@ MeanTime mean_time(const RunResult& run) {
     mean.forward_s += time.forward_s() / count;
     mean.backward_s += time.backward_s() / count;
     mean.optimizer_s += time.optimizer_s() / count;
+    mean.checkpoint_s += time.checkpoint_s() / count;
     mean.exposed_s += time.exposed_communication_s() / count;
     mean.busy_s += time.busy_communication_s() / count;
   }

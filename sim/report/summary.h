@@ -19,8 +19,9 @@ struct MeanTime {
   double forward_s = 0;
   double backward_s = 0;
   double optimizer_s = 0;
-  double exposed_s = 0;  ///< Compute waiting for communication.
-  double busy_s = 0;     ///< Communication in flight, hidden or not.
+  double checkpoint_s = 0;  ///< Saving checkpoints.
+  double exposed_s = 0;     ///< Compute waiting for communication.
+  double busy_s = 0;        ///< Communication in flight, hidden or not.
 
   /// In flight while compute went on.
   double hidden_s() const { return busy_s - exposed_s; }

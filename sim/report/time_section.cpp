@@ -13,11 +13,16 @@ namespace shardscope {
 namespace {
 
 /// The steps that RunSummary::mean covers.
-std::string steps_of_mean(const TrainingOptions& training) {
-  if (training.steps <= 2) {
-    return "step " + format_count(training.steps);
+std::string steps_of_mean(const ComparedRuns& compared) {
+  std::uint64_t first = 1;
+  for_completed(compared, [&](const RunResult& run, const RunSummary&) {
+    first = static_cast<std::uint64_t>(run.steps(0).step());
+  });
+  const std::uint64_t last = compared.scenario.training.steps;
+  if (last - first <= 1) {
+    return "step " + format_count(last);
   }
-  return "mean of steps 2 to " + format_count(training.steps);
+  return "mean of steps " + format_count(first + 1) + " to " + format_count(last);
 }
 
 Unit unit_of(const ComparedRuns& compared) {
@@ -37,6 +42,12 @@ bool any_hides_communication(const ComparedRuns& compared) {
   });
 }
 
+bool any_saves(const ComparedRuns& compared) {
+  return std::any_of(compared.summaries.begin(), compared.summaries.end(), [](const auto& summary) {
+    return summary.completed && summary.mean.checkpoint_s > 0;
+  });
+}
+
 bool any_skips_steps(const ComparedRuns& compared) {
   return std::any_of(compared.summaries.begin(), compared.summaries.end(),
                      [](const auto& summary) { return !summary.skipped_steps.empty(); });
@@ -45,33 +56,38 @@ bool any_skips_steps(const ComparedRuns& compared) {
 /// With a column of what is busy, unless it has a table of its own.
 void write_step_time(const ComparedRuns& compared, const Unit& unit, bool with_busy, Page& page) {
   const auto figure = [&](double seconds) { return significant(seconds / unit.size); };
-  std::vector<std::string> titles = {"wall",      "forward", "backward",
-                                     "optimizer", "exposed", "of wall"};
+  const bool saves = any_saves(compared);
+  std::vector<std::string> titles = {"wall", "forward", "backward", "optimizer"};
+  if (saves) {
+    titles.emplace_back("checkpoint");
+  }
+  titles.insert(titles.end(), {"exposed", "of wall"});
   if (with_busy) {
     titles.emplace_back("busy");
   }
   Table table = strategy_table(titles);
   for_completed(compared, [&](const RunResult& run, const RunSummary& summary) {
     const MeanTime& mean = summary.mean;
-    std::vector<std::string> row = {row_name(run),
-                                    figure(mean.wall_s),
-                                    figure(mean.forward_s),
-                                    figure(mean.backward_s),
-                                    figure(mean.optimizer_s),
-                                    figure(mean.exposed_s),
-                                    format_percent(mean.exposed_s / mean.wall_s)};
+    std::vector<std::string> row = {row_name(run), figure(mean.wall_s), figure(mean.forward_s),
+                                    figure(mean.backward_s), figure(mean.optimizer_s)};
+    if (saves) {
+      row.push_back(figure(mean.checkpoint_s));
+    }
+    row.push_back(figure(mean.exposed_s));
+    row.push_back(format_percent(mean.exposed_s / mean.wall_s));
     if (with_busy) {
       row.push_back(figure(mean.busy_s));
     }
     table.add_row(std::move(row));
   });
-  std::string note =
-      "wall = forward + backward + optimizer + exposed. Exposed: compute waits for communication";
+  std::string note = "wall = forward + backward + optimizer + ";
+  note += saves ? "checkpoint + exposed. Checkpoint: saving it; " : "exposed. ";
+  note += saves ? "exposed: " : "Exposed: ";
+  note += "compute waits for communication";
   note += with_busy ? "; busy: communication in flight, hidden or not. " : ". ";
   note += "Each step counts the rank that finishes it last";
   note += any_skips_steps(compared) ? ", skipped steps too." : ".";
-  page.section("Time of a step, " + std::string(unit.name) + " (" +
-                   steps_of_mean(compared.scenario.training) + ")",
+  page.section("Time of a step, " + std::string(unit.name) + " (" + steps_of_mean(compared) + ")",
                table, note);
 }
 
@@ -100,6 +116,10 @@ Table limits_table(const ComparedRuns& compared, bool names_it) {
        {"compute", "memory\nbandwidth", "link\nbandwidth", "link\nlatency", "kernel\nlaunches"}) {
     table.add_column(title, Align::right);
   }
+  const bool saves = any_saves(compared);
+  if (saves) {
+    table.add_column("storage", Align::right);
+  }
   for_completed(compared, [&](const RunResult& run, const RunSummary&) {
     const LimitSummary limits = summarize_limits(run);
     const LimitShare* largest = limits.largest();
@@ -108,6 +128,9 @@ Table limits_table(const ComparedRuns& compared, bool names_it) {
       row.emplace_back(largest == nullptr ? "-" : std::string(largest->description));
     }
     for (const LimitShare& share : limits.shares) {
+      if (share.name == "storage" && !saves) {
+        continue;
+      }
       const bool marked = !names_it && largest != nullptr && share.name == largest->name;
       row.push_back((marked ? "* " : "") + format_percent(share.share));
     }

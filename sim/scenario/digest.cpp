@@ -119,7 +119,9 @@ std::string scenario_digest(const Scenario& scenario, const std::string& weights
   add_cluster(out, scenario);
   for (const Strategy& strategy : scenario.strategies) {
     out.text("strategies", strategy.name);
-    for (const auto& [option, value] : options_of(strategy)) out.text("options." + option, value);
+    for (const auto& [option, value] : options_of(strategy, scenario.world_size)) {
+      out.text("options." + option, value);
+    }
   }
   return out.digest();
 }

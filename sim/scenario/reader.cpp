@@ -157,7 +157,13 @@ class Resolver {
     dynamic.growth_interval = optional_whole("training.dynamic_loss_scale.growth_interval");
     dynamic.hysteresis = optional_whole("training.dynamic_loss_scale.hysteresis");
     if (text_.has("training.dynamic_loss_scale.minimum")) {
-      dynamic.minimum = number("training.dynamic_loss_scale.minimum", kScales);
+      constexpr const char* kMinimum = "training.dynamic_loss_scale.minimum";
+      dynamic.minimum = number(kMinimum, kScales);
+      if (!text_.is_refused(kMinimum) && !text_.is_refused("training.dynamic_loss_scale.initial") &&
+          dynamic.minimum > dynamic.initial) {
+        text_.refuse_combination(kMinimum, "is not allowed",
+                                 "at most training.dynamic_loss_scale.initial");
+      }
     }
   }
 

@@ -145,7 +145,8 @@ class Options {
            [&](Strategy& s) { s.reduce_across_every_micro_step = *across; });
   }
 
-  // Of an option that is given and good; refuses one that no strategy has.
+  // Of an option that is given and good; refuses one that no strategy has. If arguments chose other
+  // strategies than the file, options of the file may be those of the file's.
   void change(const char* path, const Names& names, bool is_given, const Change& apply) {
     if (!is_given) return;
     bool is_used = false;
@@ -155,7 +156,8 @@ class Options {
         is_used = true;
       }
     }
-    if (!is_used && !text_.is_refused("strategies")) {
+    const bool is_of_others = text_.is_overridden("strategies") && !text_.is_overridden(path);
+    if (!is_used && !is_of_others && !text_.is_refused("strategies")) {
       text_.refuse_combination(path, "concerns none of the strategies", "with " + listed(names));
     }
   }
@@ -181,7 +183,8 @@ class Options {
 
 class OptionTexts {
  public:
-  explicit OptionTexts(const Strategy& strategy) : strategy_(strategy) {}
+  OptionTexts(const Strategy& strategy, int world_size)
+      : strategy_(strategy), world_size_(world_size) {}
 
   std::vector<std::pair<std::string, std::string>> list() {
     const ReductionOptions& reduction = strategy_.reduction;
@@ -205,7 +208,7 @@ class OptionTexts {
     add("max_reuse_distance", kStage3, std::to_string(gather.max_reuse_distance));
     add("max_live_parameters", kStage3, std::to_string(gather.max_live_parameters));
     add("sub_group_size", kStage3, std::to_string(strategy_.fp32_gradient_copy));
-    add("shard_group_size", kHybrid, std::to_string(strategy_.shard_group_size));
+    add("shard_group_size", kHybrid, std::to_string(shard_group_ranks(strategy_, world_size_)));
     add("reduce_across", kHybrid, when(strategy_.reduce_across_every_micro_step));
     return std::move(texts_);
   }
@@ -229,13 +232,15 @@ class OptionTexts {
   }
 
   const Strategy& strategy_;
+  int world_size_;
   std::vector<std::pair<std::string, std::string>> texts_;
 };
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> options_of(const Strategy& strategy) {
-  return OptionTexts(strategy).list();
+std::vector<std::pair<std::string, std::string>> options_of(const Strategy& strategy,
+                                                            int world_size) {
+  return OptionTexts(strategy, world_size).list();
 }
 
 void apply_options(MessageText& text, int world_size, std::vector<Strategy>& strategies) {

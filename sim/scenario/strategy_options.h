@@ -16,6 +16,7 @@ void apply_options(MessageText& text, int world_size, std::vector<Strategy>& str
 
 /// The options that the strategy has and what they are, by their names in a scenario and as they
 /// are written there: what its preset stands for. Empty for the papers' strategies.
-std::vector<std::pair<std::string, std::string>> options_of(const Strategy& strategy);
+std::vector<std::pair<std::string, std::string>> options_of(const Strategy& strategy,
+                                                            int world_size);
 
 }  // namespace shardscope

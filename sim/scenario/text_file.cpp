@@ -68,9 +68,10 @@ std::optional<std::string> read_text_file(const std::string& path, std::vector<F
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return refuse("is a directory", "a text file");
-  // A pipe could be waited for without end, and a device read without end.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return refuse("is no regular file", "a text file");
+  // A device could be read without end.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_fifo(status)) {
+    return refuse("is neither a file nor a pipe", "a text file");
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);

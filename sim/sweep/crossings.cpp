@@ -14,17 +14,25 @@ int sign_of(const Sample& sample) {
   return sample.value > 0 ? 1 : -1;
 }
 
-double between(double low, double high, double part, bool is_log) {
-  return is_log ? low * std::pow(high / low, part) : low + (high - low) * part;
+double place_between(double low, double high, double part, Between between) {
+  switch (between) {
+    case Between::linear:
+      break;
+    case Between::logarithmic:
+      return low * std::pow(high / low, part);
+    case Between::reciprocal:
+      return 1 / (1 / low + (1 / high - 1 / low) * part);
+  }
+  return low + (high - low) * part;
 }
 
 double place_of(const std::vector<Sample>& samples, std::size_t low, std::size_t high,
-                bool is_log) {
+                Between between) {
   if (high > low + 1) {
-    return between(samples[low + 1].x, samples[high - 1].x, 0.5, is_log);
+    return place_between(samples[low + 1].x, samples[high - 1].x, 0.5, between);
   }
   const double part = samples[low].value / (samples[low].value - samples[high].value);
-  return between(samples[low].x, samples[high].x, part, is_log);
+  return place_between(samples[low].x, samples[high].x, part, between);
 }
 
 // The share by which the duration shrinks per doubling from one sample to the next.
@@ -34,7 +42,7 @@ double gain_per_doubling(const Sample& from, const Sample& to) {
 
 }  // namespace
 
-std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, bool is_log) {
+std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, Between between) {
   std::vector<Crossing> crossings;
   const Sample* last = nullptr;  // The last sample before that has a sign.
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -48,7 +56,7 @@ std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, bool is
     }
     if (last != nullptr && sign_of(*last) != sign) {
       const auto low = static_cast<std::size_t>(last - samples.data());
-      crossings.push_back({place_of(samples, low, i, is_log), low, i, sign > 0});
+      crossings.push_back({place_of(samples, low, i, between), low, i, sign > 0});
     }
     last = &samples[i];
   }
@@ -82,8 +90,8 @@ std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, doub
     return Crossing{samples[first].x, first, first, false};
   }
   const double part = (gain - share) / (gain - gain_above);
-  return Crossing{between(samples[first - 1].x, samples[first].x, part, true), first - 1, first,
-                  false};
+  return Crossing{place_between(samples[first - 1].x, samples[first].x, part, Between::logarithmic),
+                  first - 1, first, false};
 }
 
 }  // namespace shardscope

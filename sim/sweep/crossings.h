@@ -23,9 +23,13 @@ struct Crossing {
   bool rising = false;  ///< From below zero to above.
 };
 
-/// Between neighbours of different sign, interpolated linearly in x or, with `is_log`, in its
-/// logarithm. Where the value is nothing in between, the middle of that stretch is the place.
-std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, bool is_log);
+/// Along which curve a quantity is taken to go from one sample to the next: a straight line over x,
+/// over its logarithm, or over 1/x, as times do over a rate (x > 0).
+enum class Between { linear, logarithmic, reciprocal };
+
+/// Between neighbours of different sign, interpolated. Where the value is nothing in between, the
+/// middle of that stretch is the place.
+std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, Between between);
 
 /// Where a duration that shrinks with x > 0 begins to shrink by less than `share` per doubling of
 /// x, and never again by more. The gain from a sample to the next counts at the former and is

@@ -47,8 +47,8 @@ void write_csv_header(const Sweep& sweep, AtomicFile& file) {
   }
   for (const char* name :
        {"strategy", "outcome", "reason", "wall_s", "forward_s", "backward_s", "optimizer_s",
-        "exposed_communication_s", "busy_communication_s", "peak_memory_bytes", "capacity_bytes",
-        "sent_bytes", "limiting_factor", "loss"}) {
+        "checkpoint_s", "exposed_communication_s", "busy_communication_s", "peak_memory_bytes",
+        "capacity_bytes", "sent_bytes", "skipped_steps", "limiting_factor", "loss"}) {
     names.emplace_back(name);
   }
   write_line(names, file);
@@ -70,13 +70,15 @@ void write_csv_row(const Sweep& sweep, std::size_t task, const Row& row, AtomicF
   fields.emplace_back(name(row.outcome));
   fields.push_back(safe_text(row.reason));
   const bool completed = row.outcome == Outcome::completed;
-  for (const double seconds : {row.wall_s, row.forward_s, row.backward_s, row.optimizer_s,
-                               row.exposed_communication_s, row.busy_communication_s}) {
+  for (const double seconds :
+       {row.wall_s, row.forward_s, row.backward_s, row.optimizer_s, row.checkpoint_s,
+        row.exposed_communication_s, row.busy_communication_s}) {
     fields.push_back(completed ? number(seconds) : "");
   }
   fields.push_back(completed ? std::to_string(row.peak_memory_bytes) : "");
   fields.push_back(row.capacity_bytes > 0 ? std::to_string(row.capacity_bytes) : "");
   fields.push_back(completed ? std::to_string(row.sent_bytes) : "");
+  fields.push_back(completed ? std::to_string(row.skipped_steps) : "");
   fields.push_back(row.limiting_factor);
   fields.push_back(row.loss.has_value() ? number(*row.loss) : "");
   write_line(fields, file);

@@ -98,11 +98,13 @@ Json::Value columns() {
                                  {"forward_s", "forward", "s"},
                                  {"backward_s", "backward", "s"},
                                  {"optimizer_s", "optimizer", "s"},
+                                 {"checkpoint_s", "saving a checkpoint", "s"},
                                  {"exposed_communication_s", "exposed communication", "s"},
                                  {"busy_communication_s", "busy communication", "s"},
                                  {"peak_memory_bytes", "peak memory of the fullest rank", "B"},
                                  {"capacity_bytes", "memory of a device", "B"},
                                  {"sent_bytes", "bytes sent in a step", "B"},
+                                 {"skipped_steps", "skipped steps", ""},
                                  {"loss", "loss of the last step", ""}};
   Json::Value array(Json::arrayValue);
   for (const Column& column : kColumns) {
@@ -137,10 +139,12 @@ Json::Value point_value(const Grid& grid, std::size_t point, std::size_t strateg
   value["forward_s"] = number(row.forward_s);
   value["backward_s"] = number(row.backward_s);
   value["optimizer_s"] = number(row.optimizer_s);
+  value["checkpoint_s"] = number(row.checkpoint_s);
   value["exposed_communication_s"] = number(row.exposed_communication_s);
   value["busy_communication_s"] = number(row.busy_communication_s);
   value["peak_memory_bytes"] = Json::UInt64{row.peak_memory_bytes};
   value["sent_bytes"] = Json::UInt64{row.sent_bytes};
+  value["skipped_steps"] = Json::UInt64{row.skipped_steps};
   value["loss"] = row.loss.has_value() ? number(*row.loss) : Json::Value();
   return value;
 }

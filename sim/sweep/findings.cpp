@@ -32,7 +32,7 @@ class LineFindings {
           sample.value = first.wall_s - second.wall_s;
           sample.size = std::max(first.wall_s, second.wall_s);
         });
-        for (const Crossing& crossing : find_crossings(samples, is_log())) {
+        for (const Crossing& crossing : find_crossings(samples, between())) {
           add_overtaking(crossing, a, b);
         }
       }
@@ -46,7 +46,7 @@ class LineFindings {
       sample.value = row.exposed_communication_s - row.compute_s();
       sample.size = row.wall_s;
     });
-    for (const Crossing& crossing : find_crossings(samples, is_log())) {
+    for (const Crossing& crossing : find_crossings(samples, between())) {
       add(FindingKind::communication_exceeds_compute, crossing, {strategy}).above = crossing.rising;
     }
   }
@@ -63,7 +63,18 @@ class LineFindings {
   }
 
  private:
-  bool is_log() const { return grid_.sweep().axes[axis_].scale == Scale::log; }
+  // Transfers and kernels take times over rates and speeds, and shares of them added up are affine
+  // in the inverse as long as they wait for each other in the same way.
+  Between between() const {
+    const Axis& axis = grid_.sweep().axes[axis_];
+    const bool is_rate =
+        axis.field.kind == FieldKind::quantity &&
+        (axis.field.dimension == Dimension::rate || axis.field.dimension == Dimension::speed);
+    if (is_rate) {
+      return Between::reciprocal;
+    }
+    return axis.scale == Scale::log ? Between::logarithmic : Between::linear;
+  }
   static bool is_completed(const Row& row) { return row.outcome == Outcome::completed; }
 
   std::size_t point(std::size_t position) const {

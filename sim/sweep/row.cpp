@@ -88,10 +88,12 @@ Json::Value figures_of(const RunResult& run) {
   figures["forward_s"] = number(summary.mean.forward_s);
   figures["backward_s"] = number(summary.mean.backward_s);
   figures["optimizer_s"] = number(summary.mean.optimizer_s);
+  figures["checkpoint_s"] = number(summary.mean.checkpoint_s);
   figures["exposed_communication_s"] = number(summary.mean.exposed_s);
   figures["busy_communication_s"] = number(summary.mean.busy_s);
   figures["peak_memory_bytes"] = Json::UInt64{summary.memory.peak_total};
   figures["sent_bytes"] = Json::UInt64{summary.wire.sent};
+  figures["skipped_steps"] = Json::UInt64{summary.skipped_steps.size()};
   const LimitShare* largest = limits.largest();
   figures["limiting_factor"] = largest == nullptr ? "" : std::string(largest->name);
   const StepResult& last = *run.steps().rbegin();
@@ -121,10 +123,12 @@ void read_figures(const Json::Value& figures, Row& row) {
   row.forward_s = number_of(figures["forward_s"]);
   row.backward_s = number_of(figures["backward_s"]);
   row.optimizer_s = number_of(figures["optimizer_s"]);
+  row.checkpoint_s = number_of(figures["checkpoint_s"]);
   row.exposed_communication_s = number_of(figures["exposed_communication_s"]);
   row.busy_communication_s = number_of(figures["busy_communication_s"]);
   row.peak_memory_bytes = bytes_of(figures["peak_memory_bytes"]);
   row.sent_bytes = bytes_of(figures["sent_bytes"]);
+  row.skipped_steps = bytes_of(figures["skipped_steps"]);
   row.limiting_factor =
       figures["limiting_factor"].isString() ? figures["limiting_factor"].asString() : std::string();
   if (figures.isMember("loss")) {

@@ -29,14 +29,16 @@ struct Row {
   double forward_s = 0;
   double backward_s = 0;
   double optimizer_s = 0;
+  double checkpoint_s = 0;
   double exposed_communication_s = 0;
   double busy_communication_s = 0;
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t capacity_bytes = 0;  ///< Of a device; 0 if there was no scenario.
   std::uint64_t sent_bytes = 0;
-  std::optional<double> loss;   ///< Of the last step; NaN if it is no finite number.
-  std::string limiting_factor;  ///< As in JSON.
-  std::string reason;           ///< Why it did not complete.
+  std::uint64_t skipped_steps = 0;  ///< Of all: their gradients overflowed.
+  std::optional<double> loss;       ///< Of the last step; NaN if it is no finite number.
+  std::string limiting_factor;      ///< As in JSON.
+  std::string reason;               ///< Why it did not complete.
 
   double compute_s() const { return forward_s + backward_s + optimizer_s; }
 };

@@ -58,6 +58,7 @@ class SummaryPage {
           "; shardscope merge joins them and says what they show together.");
     } else {
       write_fastest();
+      write_skipped();
       write_memory();
       write_tables();
     }
@@ -151,6 +152,21 @@ class SummaryPage {
     }
     say("Fastest, of " + counted(decided, "point") + ": " + listed(words) +
         (has_ties_ ? ". Those as fast as the fastest, within 0.1 %, count as well." : "."));
+  }
+
+  // A skipped step does no update and may send less, so that it is faster than one that trains.
+  void write_skipped() {
+    std::size_t rows = 0;
+    std::string first;
+    for_rows([&](std::size_t point, std::size_t strategy, const Row& row) {
+      if (row.skipped_steps > 0 && rows++ == 0) {
+        first = row_words(point, strategy);
+      }
+    });
+    if (rows > 0) {
+      say("Steps were skipped in " + counted(rows, "row") + ", the first at " + first +
+          ": gradients overflowed, nothing was updated, and their times count.");
+    }
   }
 
   bool add_winners(std::size_t point, std::vector<std::size_t>& wins) {

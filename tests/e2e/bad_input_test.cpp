@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sim/files/safetensors.h"
@@ -220,7 +222,7 @@ TEST_F(BadInput, ThatIsNoScenario) {
   expect_run_refused(folder.write("empty", ""), {}, {"is empty"});
   expect_run_refused(folder.write("large", std::string((1 << 20) + 1, ' ')), {}, {"too large"});
   for (const std::string device : {"/dev/null", "/dev/zero"}) {
-    expect_run_refused(device, {}, {device + ": is no regular file; a text file"});
+    expect_run_refused(device, {}, {device + ": is neither a file nor a pipe; a text file"});
   }
   expect_run_refused("", {}, {});
   for (const char* braces : {"a { ", "{", "model { ", "a: [", "[a.b] { "}) {
@@ -312,7 +314,7 @@ TEST_F(BadInput, HelpOnAFullDiskFails) {
        {std::vector<std::string>{"--help"}, std::vector<std::string>{"run", "--help"},
         std::vector<std::string>{"--version"}}) {
     const Outcome outcome = run_program(arguments, {.stdout_path = "/dev/full"});
-    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.err, "standard output: cannot be written: No space left on device\n");
   }
 }
@@ -322,10 +324,12 @@ TEST_F(BadInput, AFileThatMayNotGrowIsAFault) {
                  {"report.json: cannot be written: File too large"}, {.file_bytes = 4096});
 }
 
-TEST_F(BadInput, APipeIsNotWaitedFor) {
+// As of check <(command).
+TEST_F(BadInput, ComesThroughAPipeToo) {
   const std::string pipe = folder.path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  expect_refused({"check", pipe}, {pipe + ": is no regular file; a text file"});
+  std::jthread writer([&] { std::ofstream(pipe) << "nmae: \"x\"\n"; });
+  expect_refused({"check", pipe}, {pipe + ":1:1: nmae", "name"});
 }
 
 // ---- Options ----

@@ -1,4 +1,4 @@
-// The checkpoint commands as a user meets them.
+// Checkpoints as a user meets them: runs that are stopped and go on, and the commands.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/training/strategy.h"
 #include "sim/checkpoint/writer.h"
 #include "tests/e2e/program.h"
 #include "tests/sim/saved_state.h"
@@ -155,6 +156,131 @@ TEST_F(CheckpointCommand, UnknownCommandsAreNamed) {
     EXPECT_EQ(run({command, "--help"}).exit_code, 0);
     EXPECT_EQ(run({command}).exit_code, 2);
   }
+}
+
+class ResumedRun : public ::testing::Test {
+ protected:
+  // All strategies that there are; buckets and thresholds of the model's size.
+  static std::string scenario_text() {
+    std::string text = kSmallScenario + "strategies: [";
+    for (const Strategy& strategy : all_strategies()) {
+      text += std::string(strategy.name) + ", ";
+    }
+    text.replace(text.size() - 2, 2, "]\n");
+    return text +
+           "options { bucket_size: \"64B\" first_bucket_size: \"16B\" bucket_elements: 40\n"
+           "prefetch_elements: 30 persistence_threshold: 5 shard_group_size: 2 }\n";
+  }
+
+  std::vector<std::string> until(int steps, const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"--set", "training.steps=" + std::to_string(steps)};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  std::vector<std::string> saving(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {
+        "--set", "training.checkpoint={directory: \"" + saved + "\" every_steps: 10}", "--set",
+        "cluster.storage.bandwidth=1GBps"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  const TemporaryFolder folder;
+  const std::string saved = folder.path("saved");
+  const std::string scenario = folder.write("all.textproto", scenario_text());
+};
+
+TEST_F(ResumedRun, IsTheUninterruptedOneToTheBit) {
+  const std::vector<std::vector<std::string>> settings = {
+      {},
+      {"--set", "training.precision=FP32", "--set", "training.clip_norm=0.1", "--set",
+       "training.micro_batches=2"},
+      // Skips steps before it is stopped and after.
+      {"--set", "training.precision=FP16", "--set",
+       "training.dynamic_loss_scale={initial: 67108864 growth_interval: 4}"}};
+  for (const std::vector<std::string>& setting : settings) {
+    SCOPED_TRACE(setting.empty() ? "as it is" : setting.back());
+    const Json::Value straight = run_json(scenario, until(20, setting));
+    run_json(scenario, until(10, saving(setting)));
+    std::vector<std::string> words = until(20, saving(setting));
+    words.insert(words.end(), {"--resume", saved});
+    const Json::Value resumed = run_json(scenario, words);
+    ASSERT_EQ(resumed["runs"].size(), all_strategies().size());
+    for (Json::ArrayIndex i = 0; i < resumed["runs"].size(); ++i) {
+      const Json::Value& run = resumed["runs"][i];
+      SCOPED_TRACE(run["strategy"].asString());
+      EXPECT_EQ(run["weights_digest"], straight["runs"][i]["weights_digest"]);
+      ASSERT_EQ(run["steps"].size(), 10U);
+      for (Json::ArrayIndex k = 0; k < 10; ++k) {
+        const Json::Value& expected = straight["runs"][i]["steps"][10 + k];
+        for (const char* name : {"step", "loss", "grad_norm", "loss_scale", "skipped"}) {
+          EXPECT_EQ(run["steps"][k][name], expected[name]) << name;
+        }
+      }
+    }
+    fs::remove_all(saved);
+  }
+}
+
+// Ranks reduce in another order, so that bits may differ; what they train does not.
+TEST_F(ResumedRun, GoesOnWithAnotherWorldAndStrategy) {
+  const std::vector<std::string> fp32 = {"--set", "training.precision=FP32"};
+  const Json::Value straight = run_json(scenario, until(20, fp32));
+  run_json(scenario, until(10, saving({fp32[0], fp32[1], "--strategy", "ZERO1"})));
+  // With 8 ranks some own nothing of the last bias, which lies at the model's end.
+  for (const char* ranks : {"2", "8"}) {
+    std::vector<std::string> words = until(20, fp32);
+    words.insert(words.end(), {"--resume", saved + "/ZERO1", "--set",
+                               "cluster.world_size=" + std::string(ranks)});
+    const Json::Value resumed = run_json(scenario, words);
+    ASSERT_EQ(resumed["runs"].size(), all_strategies().size());
+    for (const Json::Value& run : resumed["runs"]) {
+      const double loss = straight["runs"][0]["steps"][19]["loss"].asDouble();
+      EXPECT_NEAR(run["steps"][9]["loss"].asDouble(), loss, 1e-6 * loss)
+          << run["strategy"] << " on " << ranks << " ranks";
+      EXPECT_EQ(run["resumed_from"], saved + "/ZERO1/step-0000010");
+    }
+  }
+}
+
+TEST_F(ResumedRun, IsRefusedWhereItCannotGoOn) {
+  run_json(scenario, until(10, saving({"--strategy", "ZERO1"})));
+  const std::string newest = saved + "/ZERO1/step-0000010";
+  const auto refused = [&](std::vector<std::string> arguments, const std::string& error) {
+    arguments.insert(arguments.begin(), {"run", scenario, "--strategy", "ZERO1"});
+    expect_refused(run_program(arguments), error);
+  };
+  refused({"--resume", saved},
+          "--resume: " + newest + " is of step 10, and training.steps is 3; more steps\n");
+  refused({"--resume", saved, "--set", "model.layers=6,9,4", "--set", "training.steps=11"},
+          "--resume: " + newest +
+              "/manifest.json: model.widths: [6, 10, 4] is not that of the model; [6, 9, 4]\n");
+  refused({"--resume", folder.path("none")},
+          "--resume: " + folder.path("none") +
+              ": No such file or directory; a folder step-<steps>, or one that holds such "
+              "folders\n");
+}
+
+TEST_F(ResumedRun, LaterCheckpointsOfAnotherRunAreNotMixedWithItsOwn) {
+  const std::vector<std::string> strategy = {"--strategy", "ZERO1"};
+  std::vector<std::string> all = until(30, saving(strategy));
+  run_json(scenario, all);
+  const auto refused = [&](const std::vector<std::string>& more, const std::string& begin) {
+    std::vector<std::string> words = until(30, saving(strategy));
+    words.insert(words.begin(), {"run", scenario});
+    words.insert(words.end(), more.begin(), more.end());
+    expect_refused(run_program(words),
+                   "training.checkpoint.directory: " + saved +
+                       " holds a checkpoint of ZERO1 of step 30, later than step " + begin +
+                       ", at which this run begins; --resume goes on from it, another directory "
+                       "begins anew\n");
+  };
+  refused({}, "0");
+  refused({"--resume", saved + "/ZERO1/step-0000020"}, "20");
+  fs::remove_all(saved + "/ZERO1/step-0000030");
+  all.insert(all.end(), {"--resume", saved});
+  EXPECT_EQ(run_json(scenario, all)["runs"][0]["steps"].size(), 10U);
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ def make_pages():
     page, samples["small"] = sample_data.run_data(
         PROGRAM, f"{SCENARIOS}/too_small_device.textproto", "--set", "training.arithmetic=NONE")
     write_page("small", page)
+    page, samples["checkpoints"] = sample_data.run_data(
+        PROGRAM, f"{SCENARIOS}/quickstart.textproto", "--set", "training.arithmetic=NONE",
+        "--set", 'training.checkpoint={directory: "none" every_steps: 2}',
+        "--set", "cluster.storage.bandwidth=1GBps")
+    write_page("checkpoints", page)
     page, _ = sample_data.run_data(
         PROGRAM, f"{SCENARIOS}/quickstart.textproto", "--set", "cluster.device.memory=100B")
     write_page("nothing_fits", page)
@@ -366,6 +371,18 @@ class PageTest(unittest.TestCase):
             self.assertAlmostEqual(
                 float(rows[i]["wall_s"]) / mean_s(run["steps"], "wall_s"), 1, 12)
             self.expect_cell(table[0][2], table[1 + i][2], mean_s(run["steps"], "wall_s"))
+
+    def test_checkpoints_are_a_part_of_a_step(self):
+        browser.open(pages["checkpoints"])
+        chart = self.chart("step-time")
+        unit = unit_of(chart["x"]["title"])
+        saving = next(one for one in chart["datasets"] if one["label"] == "checkpoint")
+        for i, run in enumerate(samples["checkpoints"]["runs"]):
+            expected = mean_s(run["steps"], "checkpoint_s")
+            self.assertGreater(expected, 0)
+            self.assertAlmostEqual(saving["data"][i] * unit / expected, 1, 9)
+            self.assertAlmostEqual(sum(one["data"][i] for one in chart["datasets"]) * unit /
+                                   mean_s(run["steps"], "wall_s"), 1, 9)
 
     def test_step_time_of_a_rank(self):
         browser.open(pages["timelines"])

@@ -245,8 +245,7 @@ class Step {
 
   void check_reduction(const ElementTable& table, bool across) {
     const bool kept = across && !strategy().reduce_across_every_micro_step;
-    const DType dtype =
-        kept ? scenario_.training.accumulate_precision() : scenario_.training.reduce_precision;
+    const DType dtype = scenario_.training.reduce_precision;
     expect_hops_lead_to_the_end(table, story_, ranks(), dtype);
     expect_plain_sums(table, story_, ranks(), dtype);
     Values sums(story_.columns.size());
@@ -652,10 +651,6 @@ std::vector<ElementRow> hops_of(const Story& story, std::size_t index) {
   return hops;
 }
 
-bool set_has(const std::vector<std::string>& set, const std::string& assignment) {
-  return std::find(set.begin(), set.end(), assignment) != set.end();
-}
-
 void expect_bytes_follow(const std::vector<std::string>& set) {
   const Explained explained(set, 2);
   const TrainingOptions& training = explained.scenario.training;
@@ -667,11 +662,8 @@ void expect_bytes_follow(const std::vector<std::string>& set) {
       std::uint64_t so_far = 0;
       for (std::size_t s = 0; s + 1 < story.sections.size(); ++s) {
         for (const ElementRow& hop : hops_of(story, s)) {
-          const bool kept = story.sections[s].title.find("across groups") != std::string::npos &&
-                            set_has(set, "options.reduce_across=BOUNDARY");
-          const std::size_t size = size_of(kept               ? training.accumulate_precision()
-                                           : hop.state == 'g' ? training.reduce_precision
-                                                              : training.precision);
+          const std::size_t size =
+              size_of(hop.state == 'g' ? training.reduce_precision : training.precision);
           so_far += hop.hop->from == rank ? size * names_of(hop.values, story).size() : 0;
         }
         EXPECT_EQ(sent[s], so_far) << "section " << s + 1;

@@ -177,7 +177,7 @@ TEST(JsonReportTest, LimitingFactor) {
       report_of({sample_run("DDP", 8, 1, 2.125e-3)})["runs"][0]["limiting_factor"];
   EXPECT_EQ(factor["name"], "bandwidth");
   EXPECT_EQ(sorted_names(factor["shares"]),
-            (Names{"bandwidth", "compute", "latency", "memory", "overhead"}));
+            (Names{"bandwidth", "compute", "latency", "memory", "overhead", "storage"}));
   EXPECT_DOUBLE_EQ(factor["shares"]["compute"].asDouble(), 0.6 / 9);
 }
 

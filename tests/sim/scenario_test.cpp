@@ -586,7 +586,7 @@ TEST_F(ScenarioTest, FilesThatAreNoScenario) {
   EXPECT_EQ(faults_of("# caf\xe9\n"), "x.textproto: is not a text file: byte 0xe9 at offset 5\n");
   EXPECT_EQ(faults_of(std::string(2 << 20, ' ')),
             "x.textproto: is too large; at most 1 MiB of text\n");
-  EXPECT_EQ(faults_of_file("/dev/zero"), "/dev/zero: is no regular file; a text file\n");
+  EXPECT_EQ(faults_of_file("/dev/zero"), "/dev/zero: is neither a file nor a pipe; a text file\n");
 }
 
 TEST_F(ScenarioTest, AFileThatCannotBeRead) {

@@ -21,7 +21,7 @@ Sample known(double x, double value, double size = 1) { return {x, value, size, 
 
 TEST(Crossings, AreInterpolated) {
   const std::vector<Sample> samples = {known(1, 3), known(2, 1), known(4, -1), known(8, 1)};
-  const std::vector<Crossing> linear = find_crossings(samples, false);
+  const std::vector<Crossing> linear = find_crossings(samples, Between::linear);
   ASSERT_EQ(linear.size(), 2U);
   EXPECT_DOUBLE_EQ(linear[0].at, 3);
   EXPECT_EQ(linear[0].low, 1U);
@@ -29,26 +29,46 @@ TEST(Crossings, AreInterpolated) {
   EXPECT_FALSE(linear[0].rising);
   EXPECT_DOUBLE_EQ(linear[1].at, 6);
   EXPECT_TRUE(linear[1].rising);
-  const std::vector<Crossing> log = find_crossings(samples, true);
+  const std::vector<Crossing> log = find_crossings(samples, Between::logarithmic);
   ASSERT_EQ(log.size(), 2U);
   EXPECT_DOUBLE_EQ(log[0].at, std::sqrt(8.0));
   EXPECT_DOUBLE_EQ(log[1].at, std::sqrt(32.0));
 }
 
+// Two steps a + b / x, whose crossing is exact however far the samples lie apart.
+TEST(Crossings, OfTimesOverARateAreExact) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> draw(0.5, 2);
+  for (int i = 0; i < 200; ++i) {
+    const double at = std::pow(10, 3 * draw(random));
+    const double slope = draw(random);
+    const auto difference = [&](double x) { return slope / x - slope / at; };
+    const double low = at / (1 + 100 * draw(random));
+    const double high = at * (1 + 100 * draw(random));
+    const std::vector<Crossing> found =
+        find_crossings({known(low, difference(low), 1e-9), known(high, difference(high), 1e-9)},
+                       Between::reciprocal);
+    ASSERT_EQ(found.size(), 1U) << "case " << i;
+    EXPECT_NEAR(found[0].at, at, 1e-9 * at) << "case " << i;
+    EXPECT_FALSE(found[0].rising);
+  }
+}
+
 TEST(Crossings, AnEqualStretchCountsOnceAndInItsMiddle) {
   const std::vector<Crossing> found =
-      find_crossings({known(1, 1), known(2, 0), known(4, 1e-10), known(5, -1)}, false);
+      find_crossings({known(1, 1), known(2, 0), known(4, 1e-10), known(5, -1)}, Between::linear);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_DOUBLE_EQ(found[0].at, 3);
   EXPECT_EQ(found[0].low, 0U);
   EXPECT_EQ(found[0].high, 3U);
-  EXPECT_TRUE(find_crossings({known(1, 1), known(2, 0), known(3, 1)}, false).empty());
-  EXPECT_TRUE(find_crossings({known(1, 0), known(2, 0), known(3, 1)}, false).empty());
+  EXPECT_TRUE(find_crossings({known(1, 1), known(2, 0), known(3, 1)}, Between::linear).empty());
+  EXPECT_TRUE(find_crossings({known(1, 0), known(2, 0), known(3, 1)}, Between::linear).empty());
 }
 
 TEST(Crossings, AreNotSoughtAcrossAGap) {
-  EXPECT_TRUE(find_crossings({known(1, 1), Sample{2, 0, 0, false}, known(3, -1)}, false).empty());
-  EXPECT_TRUE(find_crossings({}, true).empty());
+  EXPECT_TRUE(
+      find_crossings({known(1, 1), Sample{2, 0, 0, false}, known(3, -1)}, Between::linear).empty());
+  EXPECT_TRUE(find_crossings({}, Between::logarithmic).empty());
 }
 
 // A piecewise linear function evaluated on a fine mesh changes its sign where find_crossings says.
@@ -63,7 +83,7 @@ TEST(Crossings, AgreeWithASearchOnAFineMesh) {
       samples.push_back(known(x, draw(random), 1e-6));
       x *= 1.5 + 0.4 * draw(random);
     }
-    const bool is_log = seed % 2 == 0;
+    const auto between = static_cast<Between>(seed % 3);
     std::vector<double> twin;
     constexpr int kMesh = 20'000;
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
@@ -73,12 +93,16 @@ TEST(Crossings, AgreeWithASearchOnAFineMesh) {
         };
         if ((value(k) > 0) != (value(k + 1) > 0)) {
           const double part = (k + 0.5) / kMesh;
-          twin.push_back(is_log ? samples[i].x * std::pow(samples[i + 1].x / samples[i].x, part)
-                                : samples[i].x + (samples[i + 1].x - samples[i].x) * part);
+          const double low = samples[i].x;
+          const double high = samples[i + 1].x;
+          twin.push_back(between == Between::linear ? low + (high - low) * part
+                         : between == Between::logarithmic
+                             ? low * std::pow(high / low, part)
+                             : 1 / (1 / low + (1 / high - 1 / low) * part));
         }
       }
     }
-    const std::vector<Crossing> found = find_crossings(samples, is_log);
+    const std::vector<Crossing> found = find_crossings(samples, between);
     ASSERT_EQ(found.size(), twin.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       EXPECT_NEAR(found[i].at, twin[i], 1e-4 * twin[i]);
@@ -220,7 +244,7 @@ TEST_F(Findings, AStretchOfTiesBetweenASlowerAndAFasterOneIsOneOvertaking) {
   const std::vector<Finding> found = of(FindingKind::overtakes);
   ASSERT_EQ(found.size(), 2U);  // One for each number of ranks.
   EXPECT_EQ(found[0].strategies, (std::vector<std::size_t>{1, 0}));
-  EXPECT_DOUBLE_EQ(found[0].at, 1e9 * std::sqrt(8.0));
+  EXPECT_DOUBLE_EQ(found[0].at, 1e9 / ((0.5 + 0.25) / 2));  // Between 2 and 4 GB/s.
   EXPECT_EQ(found[0].low, 0U);
   EXPECT_EQ(found[0].high, 3U);
 }
@@ -238,9 +262,7 @@ TEST_F(Findings, CommunicationAgainstCompute) {
   EXPECT_DOUBLE_EQ(along(0, 0)->at, 2e9);
   EXPECT_FALSE(along(0, 0)->above);
   ASSERT_NE(along(0, 1), found.end());
-  // Differences at 4 and 8 GB/s: 0.75 - 0.5 and 0.375 - 0.5; two thirds of the way in the
-  // logarithm.
-  EXPECT_NEAR(along(0, 1)->at, 4e9 * std::pow(2, 2.0 / 3), 1);
+  EXPECT_NEAR(along(0, 1)->at, 6e9, 1);
   ASSERT_NE(along(1, 1), found.end());
   EXPECT_TRUE(along(1, 1)->above);
   EXPECT_DOUBLE_EQ(along(1, 1)->at, 2 + 2 * 0.125 / 0.375);

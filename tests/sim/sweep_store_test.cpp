@@ -313,8 +313,8 @@ TEST(Csv, OnlyTextsOfAScenarioAreGuarded) {
   write_csv_row(sweep, 6, row, file);
   ASSERT_EQ(file.commit(), std::nullopt);
   EXPECT_EQ(folder.read("points.csv"),
-            "0,\"'=cmd,\"\"x\"\"\",-1,DDP,failed,'@reason,,,,,,,,,,,\r\n"
-            "3,plain,+2,DDP,completed,,0,0,0,0,0,0,0,,0,,-0.5\r\n");
+            "0,\"'=cmd,\"\"x\"\"\",-1,DDP,failed,'@reason,,,,,,,,,,,,,\r\n"
+            "3,plain,+2,DDP,completed,,0,0,0,0,0,0,0,0,,0,0,,-0.5\r\n");
 }
 
 TEST(Csv, NumbersAreReadBackAsTheyWere) {
@@ -349,13 +349,14 @@ TEST(Csv, IsARowPerPointAndStrategy) {
   row.reason = "no, not so";
   write_csv_row(sweep, 6, row, file);
   ASSERT_EQ(file.commit(), std::nullopt);
-  EXPECT_EQ(folder.read("points.csv"),
-            "point,cluster.link.bandwidth,cluster.link.bandwidth_bytes_per_s,training.precision,"
-            "strategy,outcome,reason,wall_s,forward_s,backward_s,optimizer_s,"
-            "exposed_communication_s,busy_communication_s,peak_memory_bytes,capacity_bytes,"
-            "sent_bytes,limiting_factor,loss\r\n"
-            "2,10Gbps,1250000000,FP32,ZERO3,completed,,0.25,0,0,0,0,0,0,7,0,latency,nan\r\n"
-            "3,10Gbps,1250000000,BF16,DDP,failed,\"no, not so\",,,,,,,,,,,\r\n");
+  EXPECT_EQ(
+      folder.read("points.csv"),
+      "point,cluster.link.bandwidth,cluster.link.bandwidth_bytes_per_s,training.precision,"
+      "strategy,outcome,reason,wall_s,forward_s,backward_s,optimizer_s,"
+      "checkpoint_s,exposed_communication_s,busy_communication_s,peak_memory_bytes,capacity_bytes,"
+      "sent_bytes,skipped_steps,limiting_factor,loss\r\n"
+      "2,10Gbps,1250000000,FP32,ZERO3,completed,,0.25,0,0,0,0,0,0,0,7,0,0,latency,nan\r\n"
+      "3,10Gbps,1250000000,BF16,DDP,failed,\"no, not so\",,,,,,,,,,,,,\r\n");
 }
 
 class Merging : public ::testing::Test {

@@ -84,6 +84,42 @@ TEST(TextReportTest, WithoutOverlapWhatIsBusyIsAColumn) {
   EXPECT_FALSE(contains(text, "hidden  of busy"));
 }
 
+TEST(TextReportTest, CheckpointsAreAPartOfAStepWhereThereAreAny) {
+  EXPECT_FALSE(contains(report_of(five_runs(8)), "checkpoint"));
+  std::vector<RunResult> runs = five_runs(8);
+  for (StepResult& step : *runs[0].mutable_steps()) {
+    step.mutable_time()->set_checkpoint_s(1e-3);
+    step.mutable_time()->set_wall_s(step.time().wall_s() + 1e-3);
+  }
+  runs[0].mutable_limits()->set_storage_s(runs[0].limits().wall_s());
+  const std::string text = report_of(runs);
+  EXPECT_TRUE(
+      contains(text,
+               "              wall  forward  backward  optimizer  checkpoint  exposed  of wall\n"
+               "  DDP         3.88    0.250     0.500      0.125        1.00     2.00     52 %\n"
+               "  NAIVE_ZERO  3.88    0.250     0.500      0.125           0     3.00     77 %\n"))
+      << text;
+  EXPECT_TRUE(contains(text, "wall = forward + backward + optimizer + checkpoint + exposed."));
+  EXPECT_TRUE(contains(text, "storage")) << text;
+}
+
+TEST(TextReportTest, NamesTheCheckpointThatARunWentOnFrom) {
+  std::vector<RunResult> runs = {sample_run("DDP", 8, 1, 2e-3), sample_run("ZERO1", 8, 8, 2e-3)};
+  runs[0].set_resumed_from("saved/DDP/step-0000004");
+  runs[1].set_resumed_from("saved/ZERO1/step-0000004");
+  for (RunResult& run : runs) {
+    for (StepResult& step : *run.mutable_steps()) {
+      step.set_step(step.step() + 4);
+    }
+  }
+  Scenario scenario = sample_scenario(8);
+  scenario.training.steps = static_cast<std::size_t>(runs[0].steps().rbegin()->step());
+  const std::string text = text_report(scenario, runs, sample_context(), {});
+  EXPECT_TRUE(contains(text, "Resumed from saved/DDP/step-0000004: DDP.\n")) << text;
+  EXPECT_TRUE(contains(text, "Resumed from saved/ZERO1/step-0000004: ZERO1.\n")) << text;
+  EXPECT_TRUE(contains(text, "(mean of steps 6 to 7)")) << text;
+}
+
 TEST(TextReportTest, TheFirstStepIsNotInTheMean) {
   std::vector<RunResult> runs = five_runs(8);
   set_time(*runs[0].mutable_steps(0)->mutable_time(), 1.0);
@@ -422,7 +458,7 @@ TEST(TextReportTest, EndsWithWhatItRestsOn) {
 
 TEST(LimitsTest, NothingLimitsARunWithoutTime) {
   const LimitSummary limits = summarize_limits(RunResult());
-  EXPECT_EQ(limits.shares.size(), 5U);
+  EXPECT_EQ(limits.shares.size(), 6U);
   EXPECT_EQ(limits.largest(), nullptr);
 }
 

@@ -84,16 +84,17 @@ double send_one(int rank, Transport& transport, std::size_t bytes) {
   if (rank == 0) {
     transport.isend(1, sized(bytes))->wait();
   } else {
-    transport.recv(0, sized(bytes));
+    transport.recv(0, sized(bytes), Arrival::replaces);
   }
   return now();
 }
 
 // Receives from ranks 1 and 2 at the same time, one on an actor of its own; when both are there.
 double receive_at_once(Transport& transport, std::size_t from_1, std::size_t from_2) {
-  const s4u::ActorPtr other = s4u::Actor::create("other", s4u::this_actor::get_host(),
-                                                 [&] { transport.recv(2, sized(from_2)); });
-  transport.recv(1, sized(from_1));
+  const s4u::ActorPtr other = s4u::Actor::create("other", s4u::this_actor::get_host(), [&] {
+    transport.recv(2, sized(from_2), Arrival::replaces);
+  });
+  transport.recv(1, sized(from_1), Arrival::replaces);
   other->join();
   return now();
 }
@@ -118,7 +119,7 @@ TEST(Transport, AnIdlePathTakesItsLatencyAndBytesOverBandwidth) {
 TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
   const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
     const auto sending = transport.isend(1 - rank, sized(1'000'000'000));
-    transport.recv(1 - rank, sized(1'000'000'000));
+    transport.recv(1 - rank, sized(1'000'000'000), Arrival::replaces);
     sending->wait();
     return now();
   });
@@ -156,7 +157,7 @@ TEST(Transport, ATransferBeginsWhenBothSidesAreThere) {
 TEST(Transport, ASendIsUnderWayBeforeItIsWaitedForAndAWaitAfterItTakesNoTime) {
   const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
     if (rank == 1) {
-      transport.recv(0, sized(1000));
+      transport.recv(0, sized(1000), Arrival::replaces);
       return now();
     }
     const auto sending = transport.isend(1, sized(1000));
@@ -191,8 +192,8 @@ TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
       return 0.0;
     }
     std::array<float, 5> received{};
-    transport.recv(0, Tensor::of(received.data(), 3));
-    transport.recv(0, Tensor::of(received.data() + 3, 2));
+    transport.recv(0, Tensor::of(received.data(), 3), Arrival::replaces);
+    transport.recv(0, Tensor::of(received.data() + 3, 2), Arrival::replaces);
     return received == std::array<float, 5>{1, 2, 3, 40, 50} ? 1.0 : 0.0;
   });
   EXPECT_EQ(sums[1], 1.0);

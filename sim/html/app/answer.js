@@ -2,7 +2,8 @@
 // not fit.
 
 const LIMITS = {compute: 'compute', memory: 'memory bandwidth', bandwidth: 'link bandwidth',
-                latency: 'link latency', overhead: 'kernel launches'};
+                latency: 'link latency', overhead: 'kernel launches',
+                storage: 'storage'};
 
 function fact(name, value, detail, isProblem = false) {
   return element('div', {class: isProblem ? 'fact problem' : 'fact'}, element('dt', {}, name),

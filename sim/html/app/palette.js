@@ -10,6 +10,8 @@ const PHASES = [
   {name: 'forward_s', label: 'forward', colour: 'forward', pattern: 'solid'},
   {name: 'backward_s', label: 'backward', colour: 'backward', pattern: 'rising'},
   {name: 'optimizer_s', label: 'optimizer', colour: 'optimizer', pattern: 'dots'},
+  {name: 'checkpoint_s', label: 'checkpoint', colour: 'checkpoint', pattern: 'level',
+   onlyIfAny: true},
   {name: 'exposed_communication_s', label: 'exposed communication', colour: 'communication',
    pattern: 'crossed'},
 ];
@@ -25,6 +27,12 @@ const CATEGORIES = [
   {name: 'communication_buckets', colour: 'buckets', pattern: 'falling'},
   {name: 'inputs', colour: 'inputs', pattern: 'dots'},
 ];
+
+// Without those that are shown only if they take time, and take none here.
+function phasesOf(times) {
+  return PHASES.filter(({name, onlyIfAny}) =>
+      !onlyIfAny || times.some((time) => time && time[name] > 0));
+}
 
 function themeColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

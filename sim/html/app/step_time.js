@@ -5,7 +5,8 @@ function drawStepTime(rows, caption) {
   const walls = times.map((time) => (time ? time.wall_s : 0));
   const unit = unitFor('s', largestOf(walls));
   const scaled = (name) => times.map((time) => (time ? time[name] / unit.size : null));
-  const datasets = PHASES.map(({name, label, colour, pattern}) => ({
+  const phases = phasesOf(times);
+  const datasets = phases.map(({name, label, colour, pattern}) => ({
     label,
     data: scaled(name),
     backgroundColor: patternFill(colour, pattern),
@@ -13,7 +14,7 @@ function drawStepTime(rows, caption) {
     borderWidth: {right: 1},
     stack: 'wall',
   }));
-  const legend = PHASES.map(({label, colour, pattern}) => ({
+  const legend = phases.map(({label, colour, pattern}) => ({
     label, fill: patternFill(colour, pattern),
   }));
   if (times.some((time) => time && overlappedOf(time) > 0)) {
@@ -70,7 +71,7 @@ function overlappedOf(time) {
 
 // It lies somewhere in the time of compute; drawn at the end of that.
 function overlappedBar(time, unit) {
-  const compute = time.wall_s - time.exposed_communication_s;
+  const compute = time.wall_s - time.exposed_communication_s - time.checkpoint_s;
   return [(compute - Math.min(overlappedOf(time), compute)) / unit, compute / unit];
 }
 
@@ -91,7 +92,7 @@ function phaseHover(label, time) {
 function stepTimeTable(rows, caption) {
   const columns = [
     {name: 'wall_s', title: 'step'},
-    ...PHASES.map(({name, label}) => ({name, title: label})),
+    ...phasesOf(rows.map(({time}) => time)).map(({name, label}) => ({name, title: label})),
     {name: 'busy_communication_s', title: 'communication in flight'},
     {name: 'overlapped_s', title: 'hidden'},
   ];

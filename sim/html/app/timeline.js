@@ -5,6 +5,7 @@ const KINDS = [
   {kind: 'recompute', colour: 'forward', pattern: 'falling'},
   {kind: 'backward', colour: 'backward', pattern: 'rising'},
   {kind: 'optimizer', colour: 'optimizer', pattern: 'dots'},
+  {kind: 'checkpoint', colour: 'checkpoint', pattern: 'level'},
   {kind: 'communication', colour: 'communication', pattern: 'crossed'},
   {kind: 'prefetch', colour: 'communication', pattern: 'level'},
 ];

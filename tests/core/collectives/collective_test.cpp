@@ -289,7 +289,7 @@ TEST(LocalCluster, RethrowsTheExceptionOfTheLowestRankThatThrew) {
         }
         // The others wait for a message that never comes.
         float value = 0;
-        local.transport.recv(thrower, Tensor::of(&value, 1));
+        local.transport.recv(thrower, Tensor::of(&value, 1), Arrival::replaces);
       });
       ADD_FAILURE() << "nothing was thrown";
     } catch (const std::runtime_error& error) {

@@ -23,7 +23,7 @@ RandomProblem::RandomProblem(std::uint64_t seed) : seed(seed) {
       static_cast<std::size_t>(world_size) * options.micro_batches * (1 + draw(4));
   options.precision = static_cast<DType>(draw(3));
   options.fp32_gradient_accumulation = draw(4) == 0;
-  options.reduce_precision = draw(2) == 0 ? options.precision : DType::fp32;
+  options.reduce_precision = draw(2) == 0 ? options.precision : static_cast<DType>(draw(3));
   options.activation_checkpointing = draw(2) == 0 ? 0 : 1 + draw(4);
   options.clip_norm = draw(3) == 0 ? 0.1 : 0.0;
   if (options.precision == DType::fp16 && draw(2) == 0) {

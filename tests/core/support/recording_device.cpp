@@ -12,9 +12,9 @@ std::unique_ptr<Request> CountingTransport::isend(int peer, Tensor data) {
   return inner_.isend(peer, data);
 }
 
-void CountingTransport::recv(int peer, Tensor data) {
+void CountingTransport::recv(int peer, Tensor data, Arrival arrival) {
   received_bytes_ += data.bytes();
-  inner_.recv(peer, data);
+  inner_.recv(peer, data, arrival);
 }
 
 std::ostream& operator<<(std::ostream& out, const DeviceEvent& event) {

@@ -20,7 +20,7 @@ class CountingTransport final : public Transport {
   int rank() const override { return inner_.rank(); }
   int world_size() const override { return inner_.world_size(); }
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  void recv(int peer, Tensor data) override;
+  void recv(int peer, Tensor data, Arrival arrival) override;
 
   Transport& inner() { return inner_; }
 
