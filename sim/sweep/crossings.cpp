@@ -35,10 +35,21 @@ double place_of(const std::vector<Sample>& samples, std::size_t low, std::size_t
   return place_between(samples[low].x, samples[high].x, part, between);
 }
 
-// The share by which the duration shrinks per doubling from one sample to the next.
-double gain_per_doubling(const Sample& from, const Sample& to) {
-  return 1 - std::pow(to.value / from.value, 1 / std::log2(to.x / from.x));
-}
+// A duration a + b / x between two samples.
+class Stretch {
+ public:
+  Stretch(const Sample& low, const Sample& high)
+      : b_((low.value - high.value) / (1 / low.x - 1 / high.x)), a_(high.value - b_ / high.x) {}
+
+  // The share by which doubling x shortens it.
+  double gain_at(double x) const { return b_ / x / 2 / (a_ + b_ / x); }
+
+  double place_of(double gain) const { return b_ * (0.5 - gain) / (gain * a_); }
+
+ private:
+  double b_;
+  double a_;
+};
 
 }  // namespace
 
@@ -72,26 +83,22 @@ std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, doub
     return std::nullopt;
   }
   std::size_t first = last - 1;
-  double gain_above = 0;
-  double gain = 0;
   while (first > 0 && samples[first - 1].known && samples[first - 1].x > 0) {
-    gain = gain_per_doubling(samples[first - 1], samples[first]);
-    if (!(gain < share)) {
-      break;
+    const Stretch stretch(samples[first - 1], samples[first]);
+    if (!(stretch.gain_at(samples[first - 1].x) < share)) {
+      const bool shrinks_throughout = !(stretch.gain_at(samples[first].x) < share);
+      if (shrinks_throughout && first == last - 1) {
+        return std::nullopt;
+      }
+      const double at = shrinks_throughout ? samples[first].x : stretch.place_of(share);
+      return Crossing{at, first - 1, first, false};
     }
-    gain_above = gain;
     --first;
   }
   if (first == last - 1) {
     return std::nullopt;
   }
-  const bool from_the_start = first == 0 || !samples[first - 1].known || samples[first - 1].x <= 0;
-  if (from_the_start) {
-    return Crossing{samples[first].x, first, first, false};
-  }
-  const double part = (gain - share) / (gain - gain_above);
-  return Crossing{place_between(samples[first - 1].x, samples[first].x, part, Between::logarithmic),
-                  first - 1, first, false};
+  return Crossing{samples[first].x, first, first, false};
 }
 
 }  // namespace shardscope

@@ -31,11 +31,10 @@ enum class Between { linear, logarithmic, reciprocal };
 /// middle of that stretch is the place.
 std::vector<Crossing> find_crossings(const std::vector<Sample>& samples, Between between);
 
-/// Where a duration that shrinks with x > 0 begins to shrink by less than `share` per doubling of
-/// x, and never again by more. The gain from a sample to the next counts at the former and is
-/// interpolated in the logarithm of x. At the first sample if it is so throughout; nothing if it
-/// still shrinks at the end, or if fewer than two samples are known. Samples' values are the
-/// durations.
+/// Where a duration that shrinks with a rate x > 0 begins to shrink by less than `share` per
+/// doubling of x, and never again by more, if between samples it is a straight line over 1/x. At
+/// the first sample if it is so throughout; nothing if it still shrinks at the end, or if fewer
+/// than two samples are known. Samples' values are the durations.
 std::optional<Crossing> find_saturation(const std::vector<Sample>& samples, double share);
 
 }  // namespace shardscope
