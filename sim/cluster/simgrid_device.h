@@ -11,8 +11,8 @@
 
 #include "core/device/device.h"
 #include "sim/cluster/recorder.h"
-#include "sim/cluster/save_point.h"
 #include "sim/cluster/roofline.h"
+#include "sim/cluster/save_point.h"
 #include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
 #include "sim/scenario/scenario.h"
