@@ -132,6 +132,10 @@ std::optional<RankFile> RankFile::open(const std::string& folder, const Checkpoi
   }
   const std::size_t before = faults.size();
   const Descriptor descriptor(file.path_);
+  if (descriptor.value() < 0) {
+    faults.push_back(fault_at(file.path_, "", "cannot be read: " + error_text(errno)));
+    return std::nullopt;
+  }
   const auto identity = identify(descriptor.value());
   const auto checksum = identity ? file_checksum(descriptor.value()) : std::nullopt;
   if (!checksum.has_value()) {

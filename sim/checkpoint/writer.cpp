@@ -174,44 +174,6 @@ std::optional<std::string> write_files(const std::string& folder, CheckpointMani
   return write_file(path, text);
 }
 
-/// Keeps a strategy's folder to this process while it saves: what is hidden there is then left by
-/// one that died.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ < 0) {
-      error_ = folder + ": cannot be written to: " + error_text(errno);
-    } else if (!lock()) {
-      error_ = folder + ": cannot be written to: another run is saving there";
-    }
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-    }
-  }
-
-  const std::optional<std::string>& error() const { return error_; }
-
- private:
-  /// Another process may just be ending: it gets two seconds.
-  bool lock() const {
-    for (int attempt = 0; attempt < 40; ++attempt) {
-      if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
-        return true;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return false;
-  }
-
-  int descriptor_;
-  std::optional<std::string> error_;
-};
-
 /// Removes what dead writers left. What cannot be removed stays until the next save.
 void remove_hidden(const std::string& folder) {
   std::vector<fs::path> hidden;
@@ -258,6 +220,43 @@ void flush_parents(const fs::path& folder) {
 
 }  // namespace
 
+/// Keeps a strategy's folder to one writer: what is hidden there is then left by one that died.
+class CheckpointWriter::FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (descriptor_ < 0) {
+      error_ = folder + ": cannot be written to: " + error_text(errno);
+    } else if (!lock()) {
+      error_ = folder + ": cannot be written to: another run is saving there";
+    }
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+    }
+  }
+
+  const std::optional<std::string>& error() const { return error_; }
+
+ private:
+  /// Another process may just be ending: it gets two seconds.
+  bool lock() const {
+    for (int attempt = 0; attempt < 40; ++attempt) {
+      if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+        return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+  }
+
+  int descriptor_;
+  std::optional<std::string> error_;
+};
+
 CheckpointWriter::CheckpointWriter(std::string directory, std::size_t keep, CheckpointRun run)
     : folder_((fs::path(std::move(directory)) / run.strategy).string()),
       keep_(keep),
@@ -265,6 +264,8 @@ CheckpointWriter::CheckpointWriter(std::string directory, std::size_t keep, Chec
   SHARDSCOPE_CHECK(keep_ >= 1, "at least one checkpoint is kept");
   SHARDSCOPE_CHECK(is_strategy_name(run_.strategy), "a strategy's name that names a folder");
 }
+
+CheckpointWriter::~CheckpointWriter() = default;
 
 std::optional<SavedCheckpoint> CheckpointWriter::write(
     const TrainingProgress& progress, const std::vector<std::vector<OwnedState>>& owned,
@@ -274,10 +275,13 @@ std::optional<SavedCheckpoint> CheckpointWriter::write(
     error = *made.error();
     return std::nullopt;
   }
-  const FolderLock lock(folder_);
-  if (lock.error()) {
-    error = *lock.error();
-    return std::nullopt;
+  if (lock_ == nullptr) {
+    auto lock = std::make_unique<FolderLock>(folder_);
+    if (lock->error()) {
+      error = *lock->error();
+      return std::nullopt;
+    }
+    lock_ = std::move(lock);
   }
   flush_parents(folder_);
   remove_hidden(folder_);

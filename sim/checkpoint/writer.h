@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +21,14 @@ struct SavedCheckpoint {
 };
 
 /// Saves the checkpoints of one strategy of a run to DIRECTORY/<STRATEGY>/step-<steps>. Whatever
-/// kills the program, the newest checkpoint there is whole. Not thread-safe.
+/// kills the program, the newest checkpoint there is whole. From the first save on the folder is
+/// this writer's alone: a second one fails to save there. Not thread-safe.
 class CheckpointWriter {
  public:
   /// The newest `keep` checkpoints up to the step just saved stay, older ones are removed; `keep`
   /// is at least 1. Touches no file.
   CheckpointWriter(std::string directory, std::size_t keep, CheckpointRun run);
+  ~CheckpointWriter();
 
   /// Saves what the ranks own: `owned[r]` is of rank r, one list per rank of the world, and every
   /// element of the model is owned exactly once (aborts otherwise). A strategy that replicates its
@@ -37,9 +40,12 @@ class CheckpointWriter {
                                        std::string& error);
 
  private:
+  class FolderLock;
+
   std::string folder_;  // Of the strategy.
   std::size_t keep_;
   CheckpointRun run_;
+  std::unique_ptr<FolderLock> lock_;  // From the first save on.
 };
 
 /// Writes a checkpoint of any source as the folder `folder`, piece by piece: the model need not fit

@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +88,9 @@ int checkpoint_verify_command(const CheckpointVerifyArguments& arguments) {
       if (verify_one(folder) != 0) {
         code = kFaultsExit;
       }
+      if (std::ferror(stdout) != 0) {
+        return code;
+      }
     }
   }
   return code;
@@ -104,9 +108,10 @@ int checkpoint_reshard_command(const CheckpointReshardArguments& arguments) {
   if (!messages.empty()) {
     return report(messages);
   }
-  const ReshardTarget target{
-      .strategy = std::string(strategy->name),
-      .ownership = owned_ranges(*strategy, source->manifest().run.model, arguments.world_size)};
+  const CheckpointRun& run = source->manifest().run;
+  const int world_size = arguments.world_size.value_or(run.world_size);
+  const ReshardTarget target{.strategy = std::string(strategy->name),
+                             .ownership = owned_ranges(*strategy, run.model, world_size)};
   std::string error;
   const auto saved =
       reshard(*source, target, "shardscope " SHARDSCOPE_VERSION, arguments.out, error);
@@ -115,7 +120,7 @@ int checkpoint_reshard_command(const CheckpointReshardArguments& arguments) {
   }
   CheckpointManifest written = source->manifest();
   written.run.strategy = target.strategy;
-  written.run.world_size = arguments.world_size;
+  written.run.world_size = world_size;
   return print("wrote " + printable(arguments.out) + ": " + checkpoint_words(written) + "\n");
 }
 

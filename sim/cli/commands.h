@@ -82,8 +82,8 @@ int checkpoint_verify_command(const CheckpointVerifyArguments& arguments);
 
 struct CheckpointReshardArguments {
   std::string checkpoint;
-  int world_size = 1;
-  std::optional<std::string> strategy;  ///< By default that of the checkpoint.
+  std::optional<int> world_size;        ///< By default that of the checkpoint.
+  std::optional<std::string> strategy;  ///< The same.
   std::string out;
 };
 int checkpoint_reshard_command(const CheckpointReshardArguments& arguments);

@@ -276,8 +276,7 @@ void add_checkpoint_out(CLI::App* command, std::string& out, const char* descrip
 void add_checkpoint_reshard(CLI::App& app, CheckpointReshardArguments& arguments, int& exit_code) {
   CLI::App* command = add_checkpoint_command(
       app, "reshard", "Cut a checkpoint anew for another world size", arguments.checkpoint);
-  command->add_option("--world-size", arguments.world_size, "Ranks of the new checkpoint")
-      ->required()
+  command->add_option("--world-size", arguments.world_size, "Its ranks; by default as many")
       ->type_name("N")
       ->check(whole_number(1, shardscope::kMostCheckpointRanks));
   command->add_option("--strategy", arguments.strategy, "Its strategy; by default the same")

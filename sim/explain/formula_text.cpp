@@ -163,8 +163,8 @@ std::string gradients_term(const Strategy& strategy, const Scenario& scenario, c
   std::string text = "g " + times_text(reductions) + factor_text(operation, ranks) + " " + w + " P";
   if (ranks != 'N') {
     const bool each = strategy.reduce_across_every_micro_step;
-    text += " + g across " + times_text(each ? training.micro_batches : 1) + "2 (R-1)/R " + w +
-            " P/M";
+    text +=
+        " + g across " + times_text(each ? training.micro_batches : 1) + "2 (R-1)/R " + w + " P/M";
   }
   return text;
 }

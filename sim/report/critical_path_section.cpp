@@ -45,6 +45,20 @@ Unit unit_of(const std::vector<Analysed>& analysed) {
   return time_unit(longest);
 }
 
+/// In sentences where the table does not fit.
+void write_places(const std::vector<Analysed>& analysed, const Table& table, Page& page) {
+  const std::string title = "Where the critical path runs (largest shares)";
+  if (table.width() <= page.width()) {
+    page.section(title, table);
+    return;
+  }
+  page.heading(title);
+  for (const auto& [run, path] : analysed) {
+    page.paragraph(row_name(run) + ": " + largest(path, path.layers) + "; links " +
+                   largest(path, path.links));
+  }
+}
+
 void write_shares(const std::vector<Analysed>& analysed, Page& page) {
   const Unit unit = unit_of(analysed);
   std::vector<std::string> phases = {"forward", "backward", "optimizer", "transfer", "latency"};
@@ -74,7 +88,7 @@ void write_shares(const std::vector<Analysed>& analysed, Page& page) {
           std::string(unit.name),
       table,
       "The longest chain of kernels and messages: its length is the step's wall-clock time.");
-  page.section("Where the critical path runs (largest shares)", places);
+  write_places(analysed, places, page);
 }
 
 void write_what_ifs(const std::vector<Analysed>& analysed, double slowdown, Page& page) {
