@@ -1,6 +1,7 @@
 #include "core/training/loss_scaler.h"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -37,7 +38,10 @@ void LossScaler::update(bool overflowed) {
     return;
   }
   if (++state_.good_steps == growth_interval_) {
-    state_.scale *= 2;
+    // torch's scale is an fp32 number, and stays one.
+    const bool grows =
+        framework_ == Framework::deepspeed || 2 * state_.scale <= std::numeric_limits<float>::max();
+    state_.scale *= grows ? 2 : 1;
     state_.good_steps = 0;
     state_.hysteresis = hysteresis_;
   }

@@ -90,11 +90,14 @@ int init_command(const std::string& path) {
   Messages messages;
   const std::optional<std::string> starter = data_file("starter.textproto", messages);
   std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+  if (path != "-" && std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
     messages.push_back(path + ": exists already");
   }
   if (!messages.empty()) {
     return report(messages);
+  }
+  if (path == "-") {
+    return print(*starter);
   }
   if (const std::optional<std::string> error = write_file(path, *starter)) {
     return report({*error});

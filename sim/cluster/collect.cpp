@@ -134,7 +134,7 @@ void set_diagnostics(const Ranks& ranks, std::size_t step, StepResult& message) 
 
 void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) {
   const std::size_t steps = ranks.front()->steps().size();
-  const auto resumed = static_cast<std::int64_t>(scenario.training.steps - steps);
+  const std::int64_t resumed = ranks.front()->resumed_steps();
   for (std::size_t i = 0; i < steps; ++i) {
     StepResult& message = *result.add_steps();
     message.set_step(resumed + static_cast<std::int64_t>(i) + 1);
@@ -223,10 +223,11 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
   return result;
 }
 
-RunResult failed_result(const Scenario& scenario, const Strategy& strategy,
+RunResult failed_result(const Scenario& scenario, const Strategy& strategy, const Ranks& ranks,
                         const std::string& failure) {
   RunResult result = base_result(scenario, strategy, "failed");
   result.set_failure(failure);
+  add_steps(scenario, ranks, result);
   return result;
 }
 

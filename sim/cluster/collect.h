@@ -25,8 +25,8 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
                            const Platform& platform, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights);
 
-/// Of a run that its own rules ended.
-RunResult failed_result(const Scenario& scenario, const Strategy& strategy,
+/// Of a run that its own rules ended, with the steps before that, which all ranks did.
+RunResult failed_result(const Scenario& scenario, const Strategy& strategy, const Ranks& ranks,
                         const std::string& failure);
 
 /// Of a run that ended when `rank` ran out of memory.

@@ -24,7 +24,8 @@ void Rank::run(const StateSource* resumed, SavePoint* save_point,
     trainer_->initialize(weights_);
   }
   const auto steps = static_cast<std::int64_t>(scenario_.training.steps);
-  for (std::int64_t step = trainer_->progress().steps + 1; step <= steps; ++step) {
+  resumed_steps_ = trainer_->progress().steps;
+  for (std::int64_t step = resumed_steps_ + 1; step <= steps; ++step) {
     recorder_.begin_step(step, device_->timeline().last_s());
     const StepDiagnostics diagnostics = trainer_->step();
     if (save_point != nullptr && save_point->is_due(step)) {

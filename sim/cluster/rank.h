@@ -37,6 +37,10 @@ class Rank {
 
   int rank() const { return rank_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
+
+  /// Those of the saved state that it went on from.
+  std::int64_t resumed_steps() const { return resumed_steps_; }
+
   SimGridDevice& device() { return *device_; }
   const Recorder& recorder() const { return recorder_; }
   const SimGridDevice& device() const { return *device_; }
@@ -58,6 +62,7 @@ class Rank {
   std::optional<ProcessGroup> group_;
   std::optional<Trainer> trainer_;
   std::vector<RankStepRecord> steps_;
+  std::int64_t resumed_steps_ = 0;
 };
 
 }  // namespace shardscope

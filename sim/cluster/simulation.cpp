@@ -162,7 +162,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
                                 faults.first->reason);
   }
   if (failure.reason.has_value()) {
-    RunResult result = failed_result(scenario, strategy, *failure.reason);
+    RunResult result = failed_result(scenario, strategy, ranks, *failure.reason);
     result.set_checkpoint_failed(failure.is_of_checkpoint);
     return result;
   }

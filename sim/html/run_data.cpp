@@ -59,6 +59,9 @@ RunResult shortened(const RunResult& run) {
   if (run.has_failure()) {
     result.set_failure(run.failure());
   }
+  if (run.has_resumed_from()) {
+    result.set_resumed_from(run.resumed_from());
+  }
   *result.mutable_limits() = run.limits();
   *result.mutable_options() = run.options();
   const int stride = 1 + (run.steps_size() - 1) / kMostSteps;
@@ -111,6 +114,9 @@ Json::Value sentences(const Scenario& scenario, const std::vector<RunResult>& ru
     sentences.append(capitalized(sentence));
   }
   for (const std::string& sentence : skipped_sentences(runs, compared.summaries)) {
+    sentences.append(sentence);
+  }
+  for (const std::string& sentence : resumed_sentences(runs)) {
     sentences.append(sentence);
   }
   for (const auto& [limit, strategies] : limited_by(compared)) {

@@ -175,6 +175,20 @@ std::vector<std::string> skipped_sentences(const std::vector<RunResult>& runs,
   return sentences;
 }
 
+std::vector<std::string> resumed_sentences(const std::vector<RunResult>& runs) {
+  std::map<std::string, std::vector<std::string>> by_checkpoint;
+  for (const RunResult& run : runs) {
+    if (run.has_resumed_from()) {
+      by_checkpoint[run.resumed_from()].push_back(printable(run.strategy()));
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [checkpoint, strategies] : by_checkpoint) {
+    sentences.push_back("Resumed from " + printable(checkpoint) + ": " + listed(strategies) + ".");
+  }
+  return sentences;
+}
+
 std::string mishap(const Scenario& scenario, const RunResult& run) {
   const std::string strategy = printable(run.strategy());
   if (run.outcome() != "out_of_memory") {

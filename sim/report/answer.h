@@ -25,6 +25,9 @@ std::optional<std::string> divergence(const std::vector<RunResult>& runs);
 std::vector<std::string> skipped_sentences(const std::vector<RunResult>& runs,
                                            const std::vector<RunSummary>& summaries);
 
+/// The checkpoints that runs went on from, each with the strategies that did.
+std::vector<std::string> resumed_sentences(const std::vector<RunResult>& runs);
+
 /// What happened to a run that did not complete: who wanted what when, and how much was free.
 std::string mishap(const Scenario& scenario, const RunResult& run);
 

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "sim/report/answer.h"
 #include "sim/report/compared_runs.h"
@@ -73,23 +71,6 @@ std::string setting(const ComparedRuns& compared) {
          ".";
 }
 
-/// The checkpoints that runs went on from, each with the strategies that did.
-void write_resumed(const ComparedRuns& compared, Page& page) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> by_checkpoint;
-  for (const RunResult& run : compared.runs) {
-    if (run.resumed_from().empty()) {
-      continue;
-    }
-    if (by_checkpoint.empty() || by_checkpoint.back().first != run.resumed_from()) {
-      by_checkpoint.push_back({run.resumed_from(), {}});
-    }
-    by_checkpoint.back().second.push_back(strategy_name(run));
-  }
-  for (const auto& [checkpoint, strategies] : by_checkpoint) {
-    page.paragraph("Resumed from " + printable(checkpoint) + ": " + listed(strategies) + ".");
-  }
-}
-
 }  // namespace
 
 std::string text_report(const Scenario& scenario, const std::vector<RunResult>& runs,
@@ -99,7 +80,9 @@ std::string text_report(const Scenario& scenario, const std::vector<RunResult>& 
   write_answer(compared, page);
   page.empty_line();
   page.paragraph(setting(compared));
-  write_resumed(compared, page);
+  for (const std::string& sentence : resumed_sentences(compared.runs)) {
+    page.paragraph(sentence);
+  }
   write_time(compared, page);
   if (context.critical_path) {
     write_critical_path(compared, page);

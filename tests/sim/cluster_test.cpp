@@ -530,6 +530,27 @@ TEST(Simulation, AllRanksSkipAStepTogether) {
   EXPECT_LT(skipped, 17);
 }
 
+// DeepSpeed's hysteresis lets one overflow pass at the least scale and ends with the second.
+TEST(Simulation, ARunThatItsRulesEndHasTheStepsBefore) {
+  TrainingOptions training;
+  training.steps = 4;
+  training.global_batch = 4;
+  training.precision = DType::fp16;
+  training.reduce_precision = DType::fp16;
+  training.dynamic_loss_scale = DynamicLossScale{
+      .initial = 1e30, .growth_interval = std::nullopt, .hysteresis = 2, .minimum = 1e30};
+  const Scenario scenario = make_scenario(ModelSpec{{4, 3}}, training, 2);
+  const Strategy& stage2 =
+      *std::find_if(small_strategies().begin(), small_strategies().end(),
+                    [](const Strategy& strategy) { return strategy.name == "DEEPSPEED_STAGE2"; });
+  const RunResult run = run_simulation(scenario, stage2);
+  EXPECT_EQ(run.outcome(), "failed");
+  EXPECT_EQ(run.failure(), "step 2: gradients overflow at the least loss scale, 1e+30");
+  ASSERT_EQ(run.steps_size(), 1);
+  EXPECT_EQ(run.steps(0).step(), 1);
+  EXPECT_TRUE(run.steps(0).skipped());
+}
+
 // Of 9 and 4 parameters two ranks own 5 and 2 each: 28 bytes of parameters, of gradients and of
 // each moment in fp32; an input of 8 bytes and a target of 4.
 TEST(OutOfMemoryResults, AreThoseCountedByHand) {

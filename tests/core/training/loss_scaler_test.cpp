@@ -134,6 +134,16 @@ TEST(TorchsLossScaler, StaysAtAMinimumThatIsGiven) {
   }
 }
 
+TEST(TorchsLossScaler, StaysInFp32) {
+  LossScaler scaler(dynamic({std::ldexp(1.0, 126), 1, 1, 0.0}), Framework::torch);
+  for (const int exponent : {126, 127, 127, 127}) {
+    EXPECT_EQ(scaler.scale(), std::ldexp(1.0, exponent));
+    scaler.update(false);
+  }
+  scaler.update(true);
+  EXPECT_EQ(scaler.scale(), std::ldexp(1.0, 126));
+}
+
 TEST(LossScaler, HasTheDefaultsOfTheFrameworks) {
   TrainingOptions options;
   options.dynamic_loss_scale.emplace();
