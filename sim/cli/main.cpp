@@ -375,7 +375,9 @@ int run_program(int argc, char** argv) {
   add_checkpoint(app, checkpoint, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");
   init->footer(kInitExample);
-  init->add_option("file", init_path, "The new file; - is standard output")->required()->type_name("FILE");
+  init->add_option("file", init_path, "The new file; - is standard output")
+      ->required()
+      ->type_name("FILE");
   init->callback([&] { exit_code = shardscope::init_command(init_path); });
   app.add_subcommand("schema", "Print the schema of scenario files, with every field documented")
       ->footer(kSchemaExample)
