@@ -259,6 +259,21 @@ TEST_F(ScenarioTest, AnOverrideMendsAFaultOfTheFile) {
       "");
 }
 
+TEST_F(ScenarioTest, OptionsOfTheFilesStrategiesMayStayWhereOthersAreChosen) {
+  const std::string text = kGood + "strategies: [TORCH_DDP]\noptions { bucket_size: \"1MiB\" }\n";
+  EXPECT_EQ(faults_of(text, {"strategies=[DDP]"}), "");
+  // Not those that an argument gives, nor those that none of the file's has.
+  EXPECT_NE(faults_of(text, {"strategies=[DDP]", "options.overlap=true"}), "");
+  EXPECT_NE(faults_of(kGood + "strategies: [DDP]\noptions { bucket_size: \"1MiB\" }\n"), "");
+}
+
+TEST_F(ScenarioTest, AMinimumAboveTheInitialLossScaleIsRefused) {
+  const std::string fp16 = replaced(kGood, "BF16", "FP16");
+  EXPECT_EQ(faults_of(fp16, {"training.dynamic_loss_scale={initial: 8 minimum: 8}"}), "");
+  EXPECT_NE(faults_of(fp16, {"training.dynamic_loss_scale={initial: 8 minimum: 9}"}), "");
+  EXPECT_NE(faults_of(fp16, {"training.dynamic_loss_scale={minimum: 65537}"}), "");
+}
+
 TEST_F(ScenarioTest, FaultsOfOverridesNameTheArgument) {
   EXPECT_EQ(faults_of(kGood, {"training.step=5"}),
             "--set training.step=5: training.step: unknown field; did you mean \"steps\"? (one of "
