@@ -162,6 +162,12 @@ Resumed open_resumed(const RunArguments& arguments, const Scenario& scenario, Me
     return resumed;
   }
   std::vector<Fault> faults;
+  // Strategies that go on from the same checkpoint have its faults in common.
+  const auto add = [&](const std::string& message) {
+    if (std::find(messages.begin(), messages.end(), message) == messages.end()) {
+      messages.push_back(message);
+    }
+  };
   for (const Strategy& strategy : scenario.strategies) {
     const std::string name(strategy.name);
     std::error_code ignored;
@@ -174,13 +180,12 @@ Resumed open_resumed(const RunArguments& arguments, const Scenario& scenario, Me
     check_model(*resumed.back(), scenario.model, faults);
     const std::int64_t done = resumed.back()->progress().steps;
     if (done >= static_cast<std::int64_t>(scenario.training.steps)) {
-      messages.push_back("--resume: " + shown(resumed.back()->folder()) + " is of step " +
-                         std::to_string(done) + ", and training.steps is " +
-                         std::to_string(scenario.training.steps) + "; more steps");
+      add("--resume: " + shown(resumed.back()->folder()) + " is of step " + std::to_string(done) +
+          ", and training.steps is " + std::to_string(scenario.training.steps) + "; more steps");
     }
   }
   for (const Fault& fault : faults) {
-    messages.push_back("--resume: " + format_fault(fault));
+    add("--resume: " + format_fault(fault));
   }
   return resumed;
 }

@@ -244,18 +244,20 @@ TEST_F(ResumedRun, GoesOnWithAnotherWorldAndStrategy) {
   }
 }
 
+// Of several strategies that share the checkpoint each fault is said once.
 TEST_F(ResumedRun, IsRefusedWhereItCannotGoOn) {
   run_json(scenario, until(10, saving({"--strategy", "ZERO1"})));
   const std::string newest = saved + "/ZERO1/step-0000010";
   const auto refused = [&](std::vector<std::string> arguments, const std::string& error) {
-    arguments.insert(arguments.begin(), {"run", scenario, "--strategy", "ZERO1"});
+    arguments.insert(arguments.begin(), {"run", scenario, "--strategy", "ZERO1,ZERO2"});
     expect_refused(run_program(arguments), error);
   };
-  refused({"--resume", saved},
+  refused({"--resume", saved + "/ZERO1"},
           "--resume: " + newest + " is of step 10, and training.steps is 3; more steps\n");
-  refused({"--resume", saved, "--set", "model.layers=6,9,4", "--set", "training.steps=11"},
-          "--resume: " + newest +
-              "/manifest.json: model.widths: [6, 10, 4] is not that of the model; [6, 9, 4]\n");
+  refused(
+      {"--resume", saved + "/ZERO1", "--set", "model.layers=6,9,4", "--set", "training.steps=11"},
+      "--resume: " + newest +
+          "/manifest.json: model.widths: [6, 10, 4] is not that of the model; [6, 9, 4]\n");
   refused({"--resume", folder.path("none")},
           "--resume: " + folder.path("none") +
               ": No such file or directory; a folder step-<steps>, or one that holds such "
