@@ -24,7 +24,7 @@ GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& 
           keeps_shards() ? geometry.owned_elements(groups.shard.rank()) : geometry.full_elements(),
           groups.shard.storage()),
       written_(geometry.tensor_count() / 2) {
-  SHARDSCOPE_CHECK(keeps_shards() || !reduction_.every_micro_step || !averages_shards(),
+  SHARDSCOPE_CHECK(keeps_shards() || !reduction_.every_micro_step || !strategy_.cuts_shards(),
                    "whole gradients of which a part is averaged cannot be reduced again");
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     std::fill(bucket_of_.begin() + static_cast<std::ptrdiff_t>(buckets_[b].first_tensor),
@@ -59,18 +59,15 @@ bool GradientReducer::has_contiguous_memory(const Bucket& bucket) const {
   return reduction_.contiguous_buffers > 0 && !bucket.oversize;
 }
 
-LinearTensors GradientReducer::kept_layer(std::size_t layer) const {
-  const auto at = [&](std::size_t tensor) {
-    const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(tensor)];
-    return kept_.slice(unit.full_offset + geometry_.offset_in_unit(tensor),
-                       geometry_.tensor_elements(tensor));
-  };
-  return {at(2 * layer), at(2 * layer + 1)};
+Tensor GradientReducer::kept_tensor(std::size_t tensor) const {
+  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(tensor)];
+  return kept_.slice(unit.full_offset + geometry_.offset_in_unit(tensor),
+                     geometry_.tensor_elements(tensor));
 }
 
 LinearTensors GradientReducer::begin(std::size_t layer) {
   if (writes_to_kept()) {
-    return kept_layer(layer);
+    return {kept_tensor(2 * layer), kept_tensor(2 * layer + 1)};
   }
   const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(2 * layer)];
   const std::size_t elements =
@@ -101,18 +98,21 @@ void GradientReducer::ready(std::size_t layer) {
 
 // Adds what was written to what is kept.
 void GradientReducer::accumulate(std::size_t layer) {
-  const LinearTensors kept = kept_layer(layer);
-  const std::size_t elements = kept.weight.count + kept.bias.count;
+  const std::size_t elements =
+      geometry_.tensor_elements(2 * layer) + geometry_.tensor_elements(2 * layer + 1);
   if (micro_step_ == 0) {
     device_.compute("convert",
                     convert_cost(elements, options_.precision, options_.accumulate_precision()));
-    convert(kept.weight, written(2 * layer));
-    convert(kept.bias, written(2 * layer + 1));
   } else {
     device_.compute("accumulate",
                     accumulate_cost(elements, options_.precision, options_.accumulate_precision()));
-    add(kept.weight, written(2 * layer));
-    add(kept.bias, written(2 * layer + 1));
+  }
+  for (const std::size_t tensor : {2 * layer, 2 * layer + 1}) {
+    if (micro_step_ == 0) {
+      convert(kept_tensor(tensor), written(tensor));
+    } else {
+      add(kept_tensor(tensor), written(tensor));
+    }
   }
   written_[layer] = Buffer();
 }
@@ -173,9 +173,7 @@ void GradientReducer::fill(std::size_t index, std::size_t tensor) {
   if (!reduction_.persistent_buckets && !has_contiguous_memory(bucket)) {
     return;
   }
-  const LinearTensors kept = keeps_shards() ? LinearTensors{} : kept_layer(tensor / 2);
-  const Tensor source =
-      keeps_shards() ? written(tensor) : (tensor % 2 == 0 ? kept.weight : kept.bias);
+  const Tensor source = keeps_shards() ? written(tensor) : kept_tensor(tensor);
   const Tensor destination = gradient(index, tensor);
   device_.compute("copy", convert_cost(source.count, source.dtype, destination.dtype));
   convert(destination, source);
@@ -203,8 +201,7 @@ Tensor GradientReducer::gradient(std::size_t index, std::size_t tensor) const {
   if (keeps_shards()) {
     return written(tensor);
   }
-  const LinearTensors kept = kept_layer(tensor / 2);
-  return tensor % 2 == 0 ? kept.weight : kept.bias;
+  return kept_tensor(tensor);
 }
 
 bool GradientReducer::reduces_across_now() const {
@@ -372,7 +369,7 @@ std::vector<GradientReducer::Result> GradientReducer::results(const Pending& pen
   if (scatters()) {
     return scattered_results(pending);
   }
-  if (averages_shards()) {
+  if (strategy_.cuts_shards()) {
     return reduced_results(pending);
   }
   return {{kept_.slice(pending.bucket->offset, pending.bucket->count), pending.sums}};

@@ -70,10 +70,6 @@ class GradientReducer {
 
   bool keeps_shards() const { return strategy_.gradients == Placement::sharded; }
   bool scatters() const { return reduction_.collective == Reduction::reduce_scatter; }
-  // Of an all_reduce, only what the rank owns is averaged.
-  bool averages_shards() const {
-    return strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
-  }
   bool is_last_micro_step() const { return micro_step_ + 1 == options_.micro_batches; }
   bool reduces_now() const { return reduction_.every_micro_step || is_last_micro_step(); }
   bool reduces_across_now() const;
@@ -81,7 +77,7 @@ class GradientReducer {
   bool writes_whole_units() const;
   bool has_contiguous_memory(const Bucket& bucket) const;
 
-  LinearTensors kept_layer(std::size_t layer) const;
+  Tensor kept_tensor(std::size_t tensor) const;
   void accumulate(std::size_t layer);
   void allocate_contiguous();
   void hand_on(std::size_t tensor);

@@ -354,7 +354,7 @@ class Peak {
   }
 
   void update() {
-    const bool is_cut = strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+    const bool is_cut = strategy_.cuts_shards();
     if (options_.clip_norm > 0 || options_.dynamic_loss_scale.has_value()) {
       moment(is_cut && ranks_ > 1 ? 8 : 4);
     }

@@ -127,6 +127,10 @@ struct Strategy {
 
   /// What is cut into shards is owned by one rank of its group, not by all.
   bool has_shards() const { return optimizer == Placement::sharded; }
+
+  /// Shards are parts of tensors or of what they are joined to, and not whole tensors: ranks
+  /// average the gradients of their own alone, and none knows all of them.
+  bool cuts_shards() const { return has_shards() && partition != Partition::tensor_owner; }
 };
 
 /// Ranks of a shard group: the largest divisor of the world size that is at most shard_group_size.

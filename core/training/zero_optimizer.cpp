@@ -58,18 +58,13 @@ UpdateReport ZeroOptimizer::step(std::int64_t t, double loss_scale, bool checks)
   return report;
 }
 
-// Ranks with other gradients than this one's; where all were reduced everywhere none is asked.
-bool ZeroOptimizer::needs_other_ranks() const {
-  return strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
-}
-
 double ZeroOptimizer::sum_over_ranks(double value, Purpose purpose) {
   Buffer sum(groups_.shard.device().memory(), Category::communication_buckets, DType::fp32, 1,
              groups_.shard.storage());
   if (sum.tensor().is_real()) {
     *sum.tensor().fp32() = static_cast<float>(value);
   }
-  if (needs_other_ranks()) {
+  if (strategy_.cuts_shards()) {  // Else all were reduced everywhere.
     groups_.shard
         .all_reduce(ChunkedTensor::even(sum.tensor(), groups_.shard.world_size()), purpose)
         ->wait();

@@ -63,7 +63,6 @@ class ZeroOptimizer {
   void update(std::int64_t t, const std::vector<Tensor>& gradients, GradientScale scale);
   void update_range(std::int64_t t, std::size_t begin, std::size_t end,
                     const std::vector<Tensor>& gradients, GradientScale scale, Tensor copy);
-  bool needs_other_ranks() const;
   double sum_over_ranks(double value, Purpose purpose);
   Tensor state(const Buffer& buffer, std::size_t unit) const;
 

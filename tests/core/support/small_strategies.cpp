@@ -45,14 +45,6 @@ const std::vector<Strategy>& small_strategies() {
   return strategies;
 }
 
-namespace {
-
-bool is_cut(const Strategy& strategy) {
-  return strategy.has_shards() && strategy.partition != Partition::tensor_owner;
-}
-
-}  // namespace
-
 std::vector<Strategy> random_strategies(std::uint64_t seed) {
   std::uint64_t draws = 1000;  // Beside those of RandomProblem.
   const auto draw = [&](std::uint64_t below) { return splitmix64(seed, draws++) % below; };
@@ -70,7 +62,7 @@ std::vector<Strategy> random_strategies(std::uint64_t seed) {
       set_overlap(strategy, draw(2) == 0);
       reduction.max_in_flight = reduction.overlap ? static_cast<int>(draw(3)) : 0;
     }
-    if (strategy.framework == Framework::torch && !is_cut(strategy)) {
+    if (strategy.framework == Framework::torch && !strategy.cuts_shards()) {
       reduction.every_micro_step = draw(2) == 0;
     }
     reduction.persistent_buckets = reduction.persistent_buckets && draw(2) == 0;

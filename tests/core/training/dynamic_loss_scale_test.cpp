@@ -221,7 +221,7 @@ class Training {
         update.push_back(event.what + " " + std::to_string(event.count));
       }
     }
-    const bool asks = strategy_.has_shards() && strategy_.partition != Partition::tensor_owner;
+    const bool asks = strategy_.cuts_shards();
     const std::vector<std::string> alone = {"compute 0"};
     const std::vector<std::string> together = {"compute 0", "all_reduce 1", "wait 0"};
     EXPECT_EQ(update, asks ? together : alone);
