@@ -1,0 +1,114 @@
+#include "sim/topology/routes.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace shardscope {
+namespace {
+
+constexpr std::uint32_t kUnreached = UINT32_MAX;
+
+std::uint32_t count_not_nvlink(const Link& link) {
+  return link.cable.kind == LinkKind::nvlink ? 0 : 1;
+}
+
+// The choice of a route to device d among k links after choices among m in all.
+std::size_t choice(std::size_t d, std::size_t m, std::size_t k) {
+  return (d / m + d % m * ((k + m - 1) / m)) % k;
+}
+
+// A larger product of choices changes nothing for fewer devices than that, but may overflow.
+constexpr std::size_t kMostChoices = std::size_t{1} << 31;
+
+}  // namespace
+
+Routes::Routes(const Topology& topology)
+    : topology_(topology), destinations_(topology.devices().size()) {}
+
+// Breadth first against the direction of the links. A node's second figure is final when the node
+// is taken from the queue: all that its links lead on to came before.
+void Routes::fill(Distances& distances, NodeId destination) const {
+  const Topology::Graph& graph = topology_.graph();
+  std::vector<Distance>& found = distances.from;
+  found.resize(topology_.node_count());
+  found[destination].links = 0;
+  std::vector<NodeId> queue = {destination};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    const NodeId to = queue[i];
+    if (to != destination && graph[to].kind == NodeKind::device && !distances.through_devices) {
+      continue;
+    }
+    for (auto [edge, end] = in_edges(to, graph); edge != end; ++edge) {
+      const std::uint32_t links = found[to].links + 1;
+      const std::uint32_t not_nvlink =
+          found[to].not_nvlink + count_not_nvlink(topology_.link(graph[*edge].link));
+      const NodeId node = source(*edge, graph);
+      Distance& distance = found[node];
+      if (distance.links == kUnreached) {
+        distance = {links, not_nvlink};
+        queue.push_back(node);
+      } else if (distance.links == links) {
+        distance.not_nvlink = std::min(distance.not_nvlink, not_nvlink);
+      }
+    }
+  }
+}
+
+const Routes::Distances& Routes::distances(std::size_t source, std::size_t destination) {
+  const NodeId from = topology_.devices()[source];
+  const NodeId to = topology_.devices()[destination];
+  Destination& known = destinations_[destination];
+  if (known.around_devices.from.empty()) {
+    fill(known.around_devices, to);
+  }
+  if (known.around_devices.from[from].links != kUnreached) {
+    return known.around_devices;
+  }
+  if (known.through_devices.from.empty()) {
+    fill(known.through_devices, to);
+  }
+  SHARDSCOPE_CHECK(known.through_devices.from[from].links != kUnreached,
+                   "devices reach each other");
+  return known.through_devices;
+}
+
+void Routes::find_next(NodeId node, NodeId destination, const Distances& distances) {
+  const Topology::Graph& graph = topology_.graph();
+  const Distance& here = distances.from[node];
+  std::size_t lowest = SIZE_MAX;  // Dimension.
+  next_.clear();
+  for (auto [edge, end] = out_edges(node, graph); edge != end; ++edge) {
+    const NodeId to = target(*edge, graph);
+    const Distance& there = distances.from[to];
+    const bool passable =
+        to == destination || graph[to].kind != NodeKind::device || distances.through_devices;
+    if (passable && there.links != kUnreached && there.links + 1 == here.links &&
+        there.not_nvlink + count_not_nvlink(topology_.link(graph[*edge].link)) == here.not_nvlink) {
+      next_.push_back(graph[*edge].link);
+      lowest = std::min(lowest, topology_.link(next_.back()).cable.dimension);
+    }
+  }
+  std::erase_if(next_, [&](LinkId link) { return topology_.link(link).cable.dimension > lowest; });
+}
+
+Route Routes::route(std::size_t source, std::size_t destination) {
+  const Distances& to_destination = distances(source, destination);
+  const NodeId last = topology_.devices()[destination];
+  Route route;
+  NodeId node = topology_.devices()[source];
+  std::size_t choices = 1;
+  while (node != last) {
+    find_next(node, last, to_destination);
+    route.push_back(next_[choice(destination, choices, next_.size())]);
+    choices = std::min(choices * next_.size(), kMostChoices);
+    node = topology_.link(route.back()).to;
+  }
+  return route;
+}
+
+std::size_t Routes::length(std::size_t source, std::size_t destination) {
+  return distances(source, destination).from[topology_.devices()[source]].links;
+}
+
+}  // namespace shardscope
