@@ -1,5 +1,5 @@
-// Fabrics: how a cluster's endpoints are joined. Endpoints are devices, or NICs
-// in their order; each function adds switches and cables to the topology they are in.
+// Fabrics: how a cluster's endpoints are joined. Endpoints are devices, or the NICs of nodes
+// (nodes.h), in their order; each function adds switches and cables to the topology they are in.
 //
 // Each returns what it refuses, all of it, as texts; the topology is then left as it was. All
 // refuse no endpoints, cables without a positive, finite bandwidth or with a negative latency, and
