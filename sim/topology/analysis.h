@@ -1,4 +1,4 @@
-// What a topology can do: of a route, of all routes, of a set of flows.
+// What a topology that passes check() can do: of a route, of all routes, of a set of flows.
 #pragma once
 
 #include <cstddef>
