@@ -44,6 +44,14 @@ struct MemoryArguments {
 };
 int memory_command(const MemoryArguments& arguments);
 
+struct TopologyArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::optional<std::string> dot;   ///< "-" is standard output.
+  std::optional<std::string> json;  ///< The same.
+};
+int topology_command(const TopologyArguments& arguments);
+
 struct CheckArguments {
   std::vector<std::string> scenarios;
   std::vector<std::string> set;

@@ -32,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
   shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+  shardscope topology my.textproto                  what its cluster is, and where it is narrow
   shardscope checkpoint inspect checkpoints/ZERO1   what the newest checkpoint holds
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
@@ -61,6 +62,11 @@ constexpr const char* kExplainExamples = R"(Examples:
 constexpr const char* kMemoryExample = R"(Example:
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
 
+constexpr const char* kTopologyExamples = R"(Examples:
+  shardscope topology my.textproto
+  shardscope topology my.textproto --dot - | dot -Tsvg > cluster.svg
+  shardscope topology my.textproto --set cluster.fabric.kind=RING --json cluster.json)";
+
 constexpr const char* kCheckExamples = R"(Examples:
   shardscope check my.textproto other.textproto
   shardscope check my.textproto --set cluster.world_size=16)";
@@ -89,6 +95,7 @@ using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
 using shardscope::RunArguments;
 using shardscope::SweepArguments;
+using shardscope::TopologyArguments;
 
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
@@ -239,6 +246,23 @@ void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = memory_command(arguments); });
 }
 
+void add_topology(CLI::App& app, TopologyArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("topology", "Show a scenario's cluster: links, routes, bottlenecks");
+  command->footer(kTopologyExamples);
+  command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
+      ->required()
+      ->type_name("SCENARIO");
+  add_set(*command, arguments.set, "Override a field, e.g. cluster.fabric.kind=RING");
+  command->add_option("--dot", arguments.dot, "Write the graph for Graphviz; - is standard output")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command->add_option("--json", arguments.json, "Write the facts as JSON; - is standard output")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command->callback([&] { exit_code = topology_command(arguments); });
+}
+
 void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("check", "Read scenarios and report every fault");
   command->footer(kCheckExamples);
@@ -363,6 +387,7 @@ int run_program(int argc, char** argv) {
   MergeArguments merge;
   ExplainArguments explain;
   MemoryArguments memory;
+  TopologyArguments topology;
   CheckArguments check;
   CheckpointArguments checkpoint;
   std::string init_path;
@@ -371,6 +396,7 @@ int run_program(int argc, char** argv) {
   add_merge(app, merge, exit_code);
   add_explain(app, explain, exit_code);
   add_memory(app, memory, exit_code);
+  add_topology(app, topology, exit_code);
   add_check(app, check, exit_code);
   add_checkpoint(app, checkpoint, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");

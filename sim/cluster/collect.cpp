@@ -14,6 +14,8 @@
 namespace shardscope {
 namespace {
 
+constexpr int kMostLinks = 1000;
+
 RunResult base_result(const Scenario& scenario, const Strategy& strategy, const char* outcome) {
   RunResult result;
   result.set_strategy(std::string(strategy.name));
@@ -150,22 +152,14 @@ void add_steps(const Scenario& scenario, const Ranks& ranks, RunResult& result) 
   }
 }
 
-// Bytes are those of the rank that receives most, and latency is all that they do not explain of
-// the time that collectives are in flight on the last rank: where chunks are empty a rank may
-// receive nothing and yet wait for a chain of messages between the others.
-void set_limits(const Platform& platform, const Ranks& ranks, const Rank& last, Limits& message) {
+// Bytes are those of the busiest link, and latency is all that they do not explain of the time that
+// collectives are in flight on the last rank: where chunks are empty a rank may receive nothing and
+// yet wait for a chain of messages between the others.
+void set_limits(const LinkLoads& loads, const Rank& last, Limits& message) {
   const ComputeLimits& compute = last.device().limits();
   message.set_flops_s(compute.flops_s);
   message.set_memory_bandwidth_s(compute.memory_s);
   message.set_launch_overhead_s(compute.launch_s);
-  double most_bytes = 0;
-  for (const auto& rank : ranks) {
-    double bytes = 0;
-    for (const RankStepRecord& step : rank->steps()) {
-      bytes += static_cast<double>(step.wire.received_bytes);
-    }
-    most_bytes = std::max(most_bytes, bytes);
-  }
   double busy_s = 0;
   double wall_s = 0;
   double storage_s = 0;
@@ -175,11 +169,26 @@ void set_limits(const Platform& platform, const Ranks& ranks, const Rank& last, 
     storage_s += step.time.compute_s[static_cast<std::size_t>(Phase::checkpoint)];
   }
   message.set_storage_s(storage_s);
-  const double bandwidth_s = most_bytes / platform.bandwidth_bytes_per_s;
-  const bool has_latency = platform.path_latency_s > 0;
+  const double bandwidth_s = loads.busiest.empty() ? 0 : loads.busiest.front().seconds;
+  const bool has_latency = loads.longest_latency_s > 0;
   message.set_wire_bandwidth_s(bandwidth_s);
   message.set_wire_latency_s(has_latency ? std::max(0.0, busy_s - bandwidth_s) : 0);
   message.set_wall_s(wall_s);
+}
+
+void add_links(const Platform& platform, const LinkLoads& loads, RunResult& result) {
+  for (const LinkLoad& load : loads.busiest) {
+    if (result.links_size() == kMostLinks) {
+      break;
+    }
+    const PlatformLink& link = platform.links()[load.link];
+    LinkUse& message = *result.add_links();
+    message.set_name(link.name);
+    message.set_bandwidth_bytes_per_s(link.bandwidth_bytes_per_s);
+    message.set_training_bytes(load.training_bytes);
+    message.set_background_bytes(load.background_bytes);
+    message.set_busy_s(load.seconds);
+  }
 }
 
 // The fp32 weights in torch order, from those who own them.
@@ -200,7 +209,8 @@ void for_each_weights(const Ranks& ranks, const std::function<void(Tensor)>& vis
 }  // namespace
 
 RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
-                           const Platform& platform, const Ranks& ranks,
+                           const Platform& platform,
+                           const std::deque<BackgroundTraffic>& background, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights) {
   RunResult result = base_result(scenario, strategy, "completed");
   add_steps(scenario, ranks, result);
@@ -208,8 +218,9 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
     add_rank(scenario, strategy, *rank, result);
   }
   add_recordings(ranks, result);
-  set_limits(platform, ranks, last_rank(ranks, ranks.front()->steps().size() - 1),
-             *result.mutable_limits());
+  const LinkLoads loads = link_loads(platform, ranks, background);
+  add_links(platform, loads, result);
+  set_limits(loads, last_rank(ranks, ranks.front()->steps().size() - 1), *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;
     for_each_weights(ranks, [&](Tensor weights) {

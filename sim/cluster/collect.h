@@ -1,15 +1,17 @@
 // From what the ranks measured to the result message.
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/tensor/ledger.h"
 #include "core/tensor/tensor.h"
 #include "core/training/strategy.h"
-#include "sim/cluster/network.h"
+#include "sim/cluster/background.h"
+#include "sim/cluster/link_loads.h"
+#include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/scenario/scenario.h"
 
@@ -17,12 +19,11 @@ namespace shardscope {
 
 class RunResult;
 
-using Ranks = std::vector<std::unique_ptr<Rank>>;
-
 /// Of ranks that have all trained to the end. `on_weights` gets the final fp32 weights in torch
 /// order, if the run is not shape-only; it may be empty.
 RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
-                           const Platform& platform, const Ranks& ranks,
+                           const Platform& platform,
+                           const std::deque<BackgroundTraffic>& background, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights);
 
 /// Of a run that its own rules ended, with the steps before that, which all ranks did.

@@ -1,6 +1,21 @@
 #include "sim/cluster/rank.h"
 
 namespace shardscope {
+namespace {
+
+// Of the scenario's devices, the rank's, which may be slower or faster.
+DeviceSpec device_of(const Scenario& scenario, int rank) {
+  const std::vector<RankSpeed>& speeds = scenario.cluster.rank_speeds;
+  return speeds.empty() ? scenario.device
+                        : scaled(scenario.device, speeds[static_cast<std::size_t>(rank)].speed);
+}
+
+bool speed_changes(const Scenario& scenario, int rank) {
+  const std::vector<RankSpeed>& speeds = scenario.cluster.rank_speeds;
+  return !speeds.empty() && !speeds[static_cast<std::size_t>(rank)].changes.empty();
+}
+
+}  // namespace
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
            const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
@@ -10,12 +25,13 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
       weights_(weights),
       batches_(batches),
       rank_(rank),
+      device_spec_(device_of(scenario, rank)),
       transport_(platform, rank),
       recorder_(recorded, rank, scenario) {}
 
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {
-  device_.emplace(scenario_.device, transport_, recorder_);
+  device_.emplace(device_spec_, speed_changes(scenario_, rank_), transport_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   if (resumed != nullptr) {

@@ -36,6 +36,7 @@ class Rank {
            const std::function<void(std::int64_t)>& on_step);
 
   int rank() const { return rank_; }
+  const SimGridTransport& transport() const { return transport_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
 
   /// Those of the saved state that it went on from.
@@ -55,6 +56,7 @@ class Rank {
   const WeightSource& weights_;
   const BatchSource* batches_;
   int rank_;
+  DeviceSpec device_spec_;
   SimGridTransport transport_;
   Recorder recorder_;
   WireCounters wire_before_;  // At the end of the previous step.

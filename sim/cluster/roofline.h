@@ -16,6 +16,9 @@ struct KernelTime {
   double total_s() const { return (is_memory_bound() ? memory_s : flops_s) + launch_s; }
 };
 
+/// A device whose kernels take 1 / speed of the time.
+DeviceSpec scaled(const DeviceSpec& device, double speed);
+
 KernelTime kernel_time(const DeviceSpec& device, Cost cost);
 
 }  // namespace shardscope

@@ -9,7 +9,7 @@
 #include <simgrid/s4u/Semaphore.hpp>
 #include <utility>
 
-#include "sim/cluster/network.h"
+#include "sim/cluster/platform.h"
 #include "sim/result/result.pb.h"
 
 namespace shardscope {
@@ -120,9 +120,10 @@ class SimGridDevice::StreamWork final : public Work {
   SimGridDevice& device_;
 };
 
-SimGridDevice::SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport,
-                             Recorder& recorder)
+SimGridDevice::SimGridDevice(const DeviceSpec& spec, bool speed_changes,
+                             SimGridTransport& transport, Recorder& recorder)
     : spec_(spec),
+      speed_changes_(speed_changes),
       recorder_(recorder),
       memory_(spec.memory_bytes),
       stream_(std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
@@ -145,7 +146,7 @@ void SimGridDevice::synchronize() {
   if (launched_.empty()) {
     return;
   }
-  if (spec_.communication_slowdown > 1) {
+  if (speed_changes_ || spec_.communication_slowdown > 1) {
     run_one_by_one();
     return;
   }
@@ -169,7 +170,7 @@ void SimGridDevice::synchronize() {
   launched_.clear();
 }
 
-// Where collectives slow kernels down, only the simulation knows when each of them ends.
+// Where the host's speed changes, only the simulation knows when each of them ends.
 void SimGridDevice::run_one_by_one() {
   for (const Kernel& kernel : launched_) {
     const double begin_s = now();

@@ -29,8 +29,10 @@ struct ComputeLimits {
 class SimGridDevice final : public Device {
  public:
   /// Call on the rank's own actor, which is the compute stream; starts the communication stream on
-  /// the same host. References must outlive the device; the transport is used by that stream only.
-  SimGridDevice(const DeviceSpec& spec, SimGridTransport& transport, Recorder& recorder);
+  /// the same host. `speed_changes`: the host's speed does, at dates of its own. References must
+  /// outlive the device; the transport is used by that stream only.
+  SimGridDevice(const DeviceSpec& spec, bool speed_changes, SimGridTransport& transport,
+                Recorder& recorder);
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
@@ -62,6 +64,7 @@ class SimGridDevice final : public Device {
   void run_one_by_one();
 
   const DeviceSpec& spec_;
+  bool speed_changes_;
   Recorder& recorder_;
   MemoryLedger memory_;
   Timeline timeline_;

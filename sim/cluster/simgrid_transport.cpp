@@ -90,6 +90,7 @@ std::unique_ptr<Request> SimGridTransport::isend(int peer, Tensor data) {
     add(*recorded_, TransferOperation::SEND, now(), peer, data);
   }
   (purpose_ == Purpose::data ? counters_.sent_bytes : counters_.control_sent_bytes) += data.bytes();
+  sent_to_[peer] += data.bytes();
   mailbox(outgoing_, peer, rank_, peer).put_init(sending.get(), data.bytes())->detach();
   return sending;
 }
@@ -98,12 +99,19 @@ void SimGridTransport::recv(int peer, Tensor data, Arrival arrival) {
   const double begin_s = now();
   mailbox(incoming_, peer, peer, rank_).get<Sending>()->arrive(data, arrival);
   const double left_s = now();
-  s4u::this_actor::sleep_for(platform_.path_latency_s);
+  s4u::this_actor::sleep_for(latency_s(peer));
   if (recorded_ != nullptr) {
     add(*recorded_, TransferOperation::RECEIVE, begin_s, peer, data).set_left_s(left_s);
   }
   counters_.received_bytes += purpose_ == Purpose::data ? data.bytes() : 0;
   ++counters_.received_messages;
+}
+
+double SimGridTransport::latency_s(int peer) {
+  const auto known = latencies_s_.find(peer);
+  return known != latencies_s_.end()
+             ? known->second
+             : latencies_s_.emplace(peer, platform_.path(peer, rank_).latency_s).first->second;
 }
 
 }  // namespace shardscope

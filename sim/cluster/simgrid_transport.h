@@ -11,7 +11,7 @@
 
 #include "core/collectives/collective.h"
 #include "core/collectives/transport.h"
-#include "sim/cluster/network.h"
+#include "sim/cluster/platform.h"
 
 namespace shardscope {
 
@@ -32,7 +32,7 @@ class SimGridTransport final : public Transport {
   SimGridTransport(const Platform& platform, int rank) : platform_(platform), rank_(rank) {}
 
   int rank() const override { return rank_; }
-  int world_size() const override { return static_cast<int>(platform_.hosts.size()); }
+  int world_size() const override { return platform_.world_size(); }
 
   std::unique_ptr<Request> isend(int peer, Tensor data) override;
   void recv(int peer, Tensor data, Arrival arrival) override;
@@ -46,8 +46,14 @@ class SimGridTransport final : public Transport {
 
   const WireCounters& counters() const { return counters_; }
 
+  /// By peer, all bytes sent to it.
+  const std::unordered_map<int, std::uint64_t>& sent_to() const { return sent_to_; }
+
  private:
   class Sending;
+
+  double latency_s(int peer);
+
   using Mailboxes = std::unordered_map<int, simgrid::s4u::Mailbox*>;
 
   const Platform& platform_;
@@ -58,6 +64,8 @@ class SimGridTransport final : public Transport {
   simgrid::s4u::SemaphorePtr sent_ = simgrid::s4u::Semaphore::create(0);
   Mailboxes outgoing_;  // By peer, as they are used.
   Mailboxes incoming_;
+  std::unordered_map<int, std::uint64_t> sent_to_;
+  std::unordered_map<int, double> latencies_s_;  // Of the paths from peers, as they are used.
 };
 
 }  // namespace shardscope

@@ -1,6 +1,7 @@
 #include "sim/cluster/simulation.h"
 
 #include <csignal>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,8 +13,10 @@
 
 #include "core/check.h"
 #include "core/training/loss_scaler.h"
+#include "sim/cluster/background.h"
 #include "sim/cluster/collect.h"
 #include "sim/cluster/network.h"
+#include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/cluster/save_point.h"
 #include "sim/result/result.pb.h"
@@ -134,8 +137,9 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   s4u::Engine::on_deadlock_cb(
       [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
 
-  const Platform platform =
-      make_star(scenario.world_size, scenario.link, scenario.device.communication_slowdown);
+  const std::unique_ptr<const Platform> platform = make_platform(scenario);
+  const std::deque<BackgroundTraffic> background =
+      start_background(scenario.cluster.background, *platform);
   MemoryFaults faults;
   Failure failure;
   std::vector<std::unique_ptr<Rank>> ranks;
@@ -148,9 +152,9 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   }
   SavePoint* const save = save_point.has_value() ? &*save_point : nullptr;
   for (int r = 0; r < scenario.world_size; ++r) {
-    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, platform,
+    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, *platform,
                                            options.recorded, r));
-    s4u::Actor::create("rank" + std::to_string(r), platform.hosts[static_cast<std::size_t>(r)],
+    s4u::Actor::create("rank" + std::to_string(r), platform->host(r),
                        [&rank = *ranks.back(), &options, &faults, save, &failure] {
                          run_rank(rank, options, faults, save, failure);
                        });
@@ -166,7 +170,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
     result.set_checkpoint_failed(failure.is_of_checkpoint);
     return result;
   }
-  return completed_result(scenario, strategy, platform, ranks, options.on_weights);
+  return completed_result(scenario, strategy, *platform, background, ranks, options.on_weights);
 }
 
 }  // namespace shardscope

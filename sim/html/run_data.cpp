@@ -68,6 +68,7 @@ RunResult shortened(const RunResult& run) {
   for (int i = 0; i < run.steps_size(); i += stride) {
     *result.add_steps() = run.steps(i);
   }
+  *result.mutable_links() = run.links();
   for (const RankResult& rank : run.ranks()) {
     RankResult& short_rank = *result.add_ranks();
     short_rank.set_rank(rank.rank());

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/report/cluster_text.h"
 #include "sim/report/format.h"
 #include "sim/report/sections.h"
 #include "sim/result/result.pb.h"
@@ -14,14 +15,6 @@ namespace {
 
 /// More than in the tables: a bandwidth of 1555 GB/s is given exactly.
 constexpr int kDigits = 4;
-
-std::string network_text(const LinkSpec& link) {
-  return "star, one full-duplex link of " + format_bits_per_s(link.bandwidth_bytes_per_s, kDigits) +
-         " (" + format_bytes_per_s(link.bandwidth_bytes_per_s, kDigits) + ") and " +
-         format_seconds(link.latency_s, kDigits) + " per rank; a path is two links, " +
-         format_seconds(2 * link.latency_s, kDigits) +
-         "; max-min fair sharing, no protocol overhead";
-}
 
 std::string device_text(const DeviceSpec& device) {
   return (device.preset.empty() ? "" : printable(device.preset) + ": ") +
@@ -125,7 +118,13 @@ void write_weights(const std::vector<RunResult>& runs, Page& page) {
 void write_assumptions(const ComparedRuns& compared, const ReportContext& context, Page& page) {
   const Scenario& scenario = compared.scenario;
   page.heading("What this rests on");
-  page.entry("network", network_text(scenario.link));
+  page.entry("network", network_text(scenario.cluster));
+  if (const std::string text = placement_text(scenario.cluster); !text.empty()) {
+    page.entry("placement", text);
+  }
+  if (const std::string text = unevenness_text(scenario.cluster); !text.empty()) {
+    page.entry("uneven", text);
+  }
   page.entry("device", device_text(scenario.device));
   page.entry("compute",
              "time of a kernel = max(flops / (peak x efficiency), bytes / (memory bandwidth x "

@@ -12,6 +12,7 @@
 
 #include "core/tensor/ledger.h"
 #include "sim/critical_path/critical_path.h"
+#include "sim/report/cluster_text.h"
 #include "sim/report/limits.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
@@ -188,14 +189,23 @@ Json::Value out_of_memory_value(const OutOfMemoryResult& result) {
   return value;
 }
 
-Json::Value network_value(const LinkSpec& link) {
+Json::Value network_value(const Cluster& cluster) {
   Json::Value value;
-  value["topology"] = "star";
-  value["links"] = "one per rank, full duplex";
-  value["link_bandwidth_bytes_per_s"] = number(link.bandwidth_bytes_per_s);
-  value["link_latency_s"] = number(link.latency_s);
-  value["path_links"] = 2;
-  value["path_latency_s"] = number(2 * link.latency_s);
+  value["description"] = network_text(cluster);
+  value["nodes"] = integer(cluster.spec.nodes);
+  value["devices_per_node"] = integer(cluster.devices_per_node());
+  if (cluster.spec.fabric.has_value()) {
+    const FabricSpec& fabric = *cluster.spec.fabric;
+    value["fabric"] = text(name(fabric.kind));
+    value["link_bandwidth_bytes_per_s"] = number(fabric.cable.bandwidth_bytes_per_s);
+    value["link_latency_s"] = number(fabric.cable.latency_s);
+  }
+  for (const std::size_t device : cluster.placement) {
+    value["device_of_rank"].append(integer(device));
+  }
+  if (const std::string uneven = unevenness_text(cluster); !uneven.empty()) {
+    value["uneven"] = uneven;
+  }
   value["sharing"] = "max-min fair";
   value["protocol_overhead"] = "none";
   return value;
@@ -229,7 +239,7 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   }
   const TrainingOptions& training = scenario.training;
   json.begin_object("assumptions");
-  json.member("network", network_value(scenario.link));
+  json.member("network", network_value(scenario.cluster));
   json.member("simgrid", settings);
   json.member("device", device_value(scenario.device));
   json.member("compute_time",
@@ -318,6 +328,26 @@ void write_rank(JsonWriter& json, const RankResult& rank) {
   json.end_object();
 }
 
+// The busiest ones.
+void write_links(JsonWriter& json, const RunResult& run) {
+  constexpr int kMost = 100;
+  if (run.links().empty()) {
+    return;
+  }
+  json.begin_array("links");
+  for (int i = 0; i < std::min(run.links_size(), kMost); ++i) {
+    const LinkUse& link = run.links(i);
+    Json::Value value;
+    value["name"] = link.name();
+    value["bandwidth_bytes_per_s"] = number(link.bandwidth_bytes_per_s());
+    value["training_bytes"] = integer(link.training_bytes());
+    value["background_bytes"] = integer(link.background_bytes());
+    value["utilization"] = number(link.busy_s() / run.limits().wall_s());
+    json.element(value);
+  }
+  json.end_array();
+}
+
 void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) {
   json.begin_object();
   json.member("strategy", run.strategy());
@@ -351,6 +381,7 @@ void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) 
     write_rank(json, rank);
   }
   json.end_array();
+  write_links(json, run);
   json.end_object();
 }
 

@@ -17,6 +17,9 @@ void write_memory(const ComparedRuns& compared, Page& page);
 /// Bytes on the wire, measured beside predicted. In wire_section.cpp.
 void write_wire(const ComparedRuns& compared, Page& page);
 
+/// Ranks and links apart, unless all are alike by the scenario. In cluster_section.cpp.
+void write_cluster(const ComparedRuns& compared, Page& page);
+
 /// What the last step's time hangs on, of runs that recorded it. In critical_path_section.cpp.
 void write_critical_path(const ComparedRuns& compared, Page& page);
 

@@ -84,6 +84,7 @@ std::string text_report(const Scenario& scenario, const std::vector<RunResult>& 
     page.paragraph(sentence);
   }
   write_time(compared, page);
+  write_cluster(compared, page);
   if (context.critical_path) {
     write_critical_path(compared, page);
   }

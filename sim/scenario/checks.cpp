@@ -13,6 +13,8 @@ std::string short_number(double value) {
   return text;
 }
 
+}  // namespace
+
 std::string describe(const NumberRange& range) {
   const std::string low =
       range.low_bound == Bound::inclusive ? "a number from " : "a number above ";
@@ -26,8 +28,6 @@ bool contains(const NumberRange& range, double value) {
       range.high_bound == Bound::inclusive ? value <= range.high : value < range.high;
   return above && below;
 }
-
-}  // namespace
 
 std::optional<double> check_number(MessageText& text, std::string_view path, NumberRange range) {
   if (text.is_refused(path)) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "sim/scenario/message_text.h"
@@ -30,6 +31,11 @@ struct WholeRange {
 enum class Zero { allowed, refused };
 
 /// Infinities and NaN are in no range.
+bool contains(const NumberRange& range, double value);
+
+/// "a number from 0 to below 1".
+std::string describe(const NumberRange& range);
+
 std::optional<double> check_number(MessageText& text, std::string_view path, NumberRange range);
 
 /// A field, or element `index` of a repeated one.

@@ -74,6 +74,81 @@ void add_training(Canonical& out, const TrainingOptions& training) {
   out.number("optimizer.weight_decay", optimizer.weight_decay);
 }
 
+void add_cable(Canonical& out, const std::string& name, const CableSpec& cable) {
+  out.number(name + ".bandwidth", cable.bandwidth_bytes_per_s);
+  out.number(name + ".latency", cable.latency_s);
+}
+
+void add_node(Canonical& out, const NodeSpec& node) {
+  out.whole("node.devices", node.devices);
+  out.whole("node.nvlink", static_cast<std::uint64_t>(node.nvlink));
+  add_cable(out, "node.nvlink", node.nvlink_cable);
+  for (const NvlinkPair& pair : node.nvlink_pairs) {
+    out.whole("nvlink.a", pair.a);
+    out.whole("nvlink.b", pair.b);
+    out.whole("nvlink.links", pair.links);
+  }
+  out.whole("node.devices_per_pcie_switch", node.devices_per_pcie_switch);
+  out.whole("node.pcie_switches_per_host", node.pcie_switches_per_host);
+  add_cable(out, "node.pcie", node.pcie_cable);
+  add_cable(out, "node.socket", node.socket_cable);
+  out.whole("node.nics", node.nics);
+}
+
+void add_fabric(Canonical& out, const FabricSpec& fabric) {
+  out.text("fabric.kind", name(fabric.kind));
+  add_cable(out, "link", fabric.cable);
+  out.whole("fabric.endpoints_per_leaf", fabric.endpoints_per_leaf);
+  out.whole("fabric.spines", fabric.spines);
+  out.number("fabric.oversubscription", fabric.oversubscription);
+  out.whole("fabric.k", fabric.k);
+  for (const std::size_t length : fabric.lengths) out.whole("fabric.lengths", length);
+}
+
+void add_unevenness(Canonical& out, const Cluster& cluster) {
+  for (const RankSpeed& rank : cluster.rank_speeds) {
+    out.number("rank_speed.speed", rank.speed);
+    for (const SpeedChange& change : rank.changes) {
+      out.number("rank_speed.change.at", change.at_s);
+      out.number("rank_speed.change.speed", change.speed);
+    }
+  }
+  for (const LinkChange& link : cluster.link_changes) {
+    out.text("link_change.links", link.links);
+    out.number("link_change.bandwidth", link.bandwidth_bytes_per_s.value_or(-1));
+    out.number("link_change.latency", link.latency_s.value_or(-1));
+    for (const BandwidthChange& change : link.changes) {
+      out.number("link_change.change.at", change.at_s);
+      out.number("link_change.change.bandwidth", change.bandwidth_bytes_per_s);
+    }
+  }
+  for (const BackgroundFlow& flow : cluster.background) {
+    out.text("background.from", flow.from);
+    out.text("background.to", flow.to);
+    out.whole("background.message", flow.message_bytes);
+    out.number("background.every", flow.every_s);
+    out.number("background.begin", flow.begin_s);
+  }
+}
+
+void add_topology(Canonical& out, const Cluster& cluster) {
+  if (is_plain_star(cluster.spec)) {
+    add_cable(out, "link", cluster.spec.fabric->cable);
+  } else {
+    if (cluster.spec.node.has_value()) add_node(out, *cluster.spec.node);
+    if (cluster.spec.fabric.has_value()) add_fabric(out, *cluster.spec.fabric);
+  }
+  if (cluster.spec.nodes != cluster.placement.size()) {
+    out.whole("cluster.nodes", cluster.spec.nodes);
+  }
+  for (std::size_t rank = 0; rank < cluster.placement.size(); ++rank) {
+    if (cluster.placement[rank] == rank) continue;
+    out.whole("placement.rank", rank);
+    out.whole("placement.device", cluster.placement[rank]);
+  }
+  add_unevenness(out, cluster);
+}
+
 void add_cluster(Canonical& out, const Scenario& scenario) {
   out.whole("cluster.world_size", static_cast<std::uint64_t>(scenario.world_size));
   const DeviceSpec& device = scenario.device;
@@ -84,8 +159,7 @@ void add_cluster(Canonical& out, const Scenario& scenario) {
   out.number("device.memory_efficiency", device.memory_efficiency);
   out.number("device.launch_overhead", device.launch_overhead_s);
   out.number("device.communication_slowdown", device.communication_slowdown);
-  out.number("link.bandwidth", scenario.link.bandwidth_bytes_per_s);
-  out.number("link.latency", scenario.link.latency_s);
+  add_topology(out, scenario.cluster);
   if (scenario.checkpoint.has_value()) {
     out.whole("checkpoint.every_steps",
               static_cast<std::uint64_t>(scenario.checkpoint->every_steps));

@@ -20,7 +20,9 @@ bool find_in(const MessageParts& parts, std::size_t index_of_part, std::string_v
     if (given.empty() || !covers(given, path) || given.size() < deepest) continue;
     deepest = given.size();
     place.position = field.position;
-    if (given != path || field.values.empty()) continue;
+    if (given != path) continue;
+    if (field.is_block && index-- == 0) return true;
+    if (field.values.empty()) continue;
     const auto values = static_cast<int>(field.values.size());
     if (index < values) {
       const SourceValue& value = field.values[static_cast<std::size_t>(index)];

@@ -7,11 +7,17 @@
 namespace shardscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Dimension>, 9> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Dimension>, 15> kQuantities = {{
     {"cluster.device.memory", Dimension::size},
     {"cluster.device.peak_flops", Dimension::speed},
     {"cluster.device.memory_bandwidth", Dimension::rate},
     {"cluster.device.launch_overhead", Dimension::time},
+    {"cluster.node.nvlink_bandwidth", Dimension::rate},
+    {"cluster.node.nvlink_latency", Dimension::time},
+    {"cluster.node.pcie_bandwidth", Dimension::rate},
+    {"cluster.node.pcie_latency", Dimension::time},
+    {"cluster.node.socket_bandwidth", Dimension::rate},
+    {"cluster.node.socket_latency", Dimension::time},
     {"cluster.link.bandwidth", Dimension::rate},
     {"cluster.link.latency", Dimension::time},
     {"cluster.storage.bandwidth", Dimension::rate},

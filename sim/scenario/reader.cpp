@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "scenarios/scenario.pb.h"
-#include "sim/scenario/catalogue.h"
-#include "sim/scenario/checks.h"
+#include "sim/scenario/cluster_reader.h"
+#include "sim/scenario/device_reader.h"
 #include "sim/scenario/digest.h"
 #include "sim/scenario/strategy_options.h"
 #include "sim/scenario/text_file.h"
-#include "sim/text/nearest_name.h"
+#include "sim/scenario/unevenness_reader.h"
+#include "sim/scenario/values.h"
 
 namespace shardscope {
 namespace {
@@ -31,8 +32,6 @@ constexpr NumberRange kInFp32{1e-37, Bound::inclusive, 1e37, Bound::inclusive}; 
 constexpr NumberRange kScales{0, Bound::inclusive, 1e37, Bound::inclusive};
 constexpr NumberRange kNotNegative{0, Bound::inclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
-constexpr NumberRange kSlowdowns{1, Bound::inclusive, 1000, Bound::inclusive};
-constexpr NumberRange kEfficiencies{0, Bound::exclusive, 1, Bound::inclusive};
 
 // Sizes beyond these could overflow 64-bit counts of bytes; real ones are far below.
 constexpr double kMostParameters = 1e13;
@@ -54,8 +53,14 @@ DType dtype_of(const std::string& precision) {
 // Turns a file's message into a scenario, field by field, reporting what is wrong.
 class Resolver {
  public:
-  Resolver(MessageText& text, std::filesystem::path folder, std::filesystem::path platforms)
-      : text_(text), folder_(std::move(folder)), platforms_(std::move(platforms)) {}
+  /// `cluster` is the part of what `text` was parsed into.
+  Resolver(MessageText& text, const schema::Cluster& cluster, std::filesystem::path folder,
+           std::filesystem::path platforms)
+      : text_(text),
+        values_(text),
+        cluster_(cluster),
+        folder_(std::move(folder)),
+        platforms_(std::move(platforms)) {}
 
   Scenario resolve() {
     resolve_name();
@@ -91,7 +96,7 @@ class Resolver {
         text_.enumerator("model.activation") == "RELU" ? Activation::relu : Activation::tanh;
     scenario_.model.loss =
         text_.enumerator("model.loss") == "MSE" ? Loss::mse : Loss::cross_entropy;
-    scenario_.seed = static_cast<std::uint64_t>(whole("model.seed", kSeeds));
+    scenario_.seed = static_cast<std::uint64_t>(values_.whole("model.seed", kSeeds));
   }
 
   void resolve_widths() {
@@ -115,19 +120,20 @@ class Resolver {
 
   void resolve_training() {
     TrainingOptions& training = scenario_.training;
-    training.steps = static_cast<std::size_t>(whole("training.steps", kSteps));
-    training.global_batch = static_cast<std::size_t>(whole("training.global_batch", kBatches));
+    training.steps = static_cast<std::size_t>(values_.whole("training.steps", kSteps));
+    training.global_batch =
+        static_cast<std::size_t>(values_.whole("training.global_batch", kBatches));
     training.precision = dtype_of(text_.enumerator("training.precision"));
     training.fp32_gradient_accumulation = text_.boolean("training.fp32_gradient_accumulation");
     training.reduce_precision = text_.has("training.reduce_precision")
                                     ? dtype_of(text_.enumerator("training.reduce_precision"))
                                     : training.accumulate_precision();
     training.micro_batches =
-        static_cast<std::size_t>(whole("training.micro_batches", kMicroBatches));
-    training.clip_norm = number("training.clip_norm", kNotNegative);
-    training.activation_checkpointing =
-        static_cast<std::size_t>(whole("training.activation_checkpointing", kCheckpointedLayers));
-    training.loss_scale = number("training.loss_scale", kInFp32);
+        static_cast<std::size_t>(values_.whole("training.micro_batches", kMicroBatches));
+    training.clip_norm = values_.number("training.clip_norm", kNotNegative);
+    training.activation_checkpointing = static_cast<std::size_t>(
+        values_.whole("training.activation_checkpointing", kCheckpointedLayers));
+    training.loss_scale = values_.number("training.loss_scale", kInFp32);
     resolve_dynamic_loss_scale();
     training.storage =
         text_.enumerator("training.arithmetic") == "REAL" ? Storage::real : Storage::shape_only;
@@ -135,11 +141,11 @@ class Resolver {
     optimizer.variant = text_.enumerator("training.optimizer.name") == "ADAM"
                             ? AdamOptions::Variant::adam
                             : AdamOptions::Variant::adamw;
-    optimizer.learning_rate = number("training.optimizer.learning_rate", kPositive);
-    optimizer.beta1 = number("training.optimizer.beta1", kDecays);
-    optimizer.beta2 = number("training.optimizer.beta2", kDecays);
-    optimizer.epsilon = number("training.optimizer.epsilon", kInFp32);
-    optimizer.weight_decay = number("training.optimizer.weight_decay", kNotNegative);
+    optimizer.learning_rate = values_.number("training.optimizer.learning_rate", kPositive);
+    optimizer.beta1 = values_.number("training.optimizer.beta1", kDecays);
+    optimizer.beta2 = values_.number("training.optimizer.beta2", kDecays);
+    optimizer.epsilon = values_.number("training.optimizer.epsilon", kInFp32);
+    optimizer.weight_decay = values_.number("training.optimizer.weight_decay", kNotNegative);
   }
 
   void resolve_dynamic_loss_scale() {
@@ -150,15 +156,14 @@ class Resolver {
           "1 with training.dynamic_loss_scale, which has its own initial scale");
     }
     DynamicLossScale& dynamic = scenario_.training.dynamic_loss_scale.emplace();
-    dynamic.initial = number("training.dynamic_loss_scale.initial", kInFp32);
-    const auto optional_whole = [&](const char* path) {
-      return text_.has(path) ? std::optional(whole(path, kScaleSteps)) : std::nullopt;
-    };
-    dynamic.growth_interval = optional_whole("training.dynamic_loss_scale.growth_interval");
-    dynamic.hysteresis = optional_whole("training.dynamic_loss_scale.hysteresis");
+    dynamic.initial = values_.number("training.dynamic_loss_scale.initial", kInFp32);
+    dynamic.growth_interval =
+        values_.optional_whole("training.dynamic_loss_scale.growth_interval", kScaleSteps);
+    dynamic.hysteresis =
+        values_.optional_whole("training.dynamic_loss_scale.hysteresis", kScaleSteps);
     if (text_.has("training.dynamic_loss_scale.minimum")) {
       constexpr const char* kMinimum = "training.dynamic_loss_scale.minimum";
-      dynamic.minimum = number(kMinimum, kScales);
+      dynamic.minimum = values_.number(kMinimum, kScales);
       if (!text_.is_refused(kMinimum) && !text_.is_refused("training.dynamic_loss_scale.initial") &&
           dynamic.minimum > dynamic.initial) {
         text_.refuse_combination(kMinimum, "is not allowed",
@@ -169,21 +174,21 @@ class Resolver {
 
   void resolve_cluster() {
     if (text_.has("cluster.world_size")) {
-      scenario_.world_size = static_cast<int>(whole("cluster.world_size", kWorldSizes));
+      scenario_.world_size = static_cast<int>(values_.whole("cluster.world_size", kWorldSizes));
     } else {
       text_.report_missing("cluster.world_size", "a number of ranks, for example 8");
     }
-    resolve_device();
-    LinkSpec& link = scenario_.link;
-    link.bandwidth_bytes_per_s =
-        required_quantity("cluster.link.bandwidth", Dimension::rate, Zero::refused);
-    link.latency_s = required_quantity("cluster.link.latency", Dimension::time, Zero::allowed);
+    ReadCluster read = read_cluster(text_, platforms_, scenario_.world_size);
+    scenario_.device =
+        read_device(text_, platforms_, scenario_.training.precision, read.node_device);
+    scenario_.cluster = std::move(read.cluster);
+    read_unevenness(text_, cluster_, scenario_.world_size, scenario_.cluster);
   }
 
   void resolve_checkpoint() {
     if (!text_.has("training.checkpoint")) {
       if (text_.has("cluster.storage.bandwidth")) {
-        quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
+        values_.quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
       }
       return;
     }
@@ -197,13 +202,13 @@ class Resolver {
       checkpoint.directory = absolute_path(directory).string();
     }
     if (text_.has("training.checkpoint.every_steps")) {
-      checkpoint.every_steps = whole("training.checkpoint.every_steps", kSteps);
+      checkpoint.every_steps = values_.whole("training.checkpoint.every_steps", kSteps);
     } else {
       text_.report_missing("training.checkpoint.every_steps", "a number of steps");
     }
-    checkpoint.keep = static_cast<std::size_t>(whole("training.checkpoint.keep", kSteps));
+    checkpoint.keep = static_cast<std::size_t>(values_.whole("training.checkpoint.keep", kSteps));
     checkpoint.bandwidth_bytes_per_s =
-        required_quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
+        values_.required_quantity("cluster.storage.bandwidth", Dimension::rate, Zero::refused);
   }
 
   // Of a file or folder: relative to the scenario's, or to the current one.
@@ -212,65 +217,6 @@ class Resolver {
     const std::filesystem::path base =
         text_.is_overridden(path) ? std::filesystem::current_path(error) : folder_;
     return (base / text_.string(path)).lexically_normal();
-  }
-
-  void resolve_device() {
-    DeviceSpec& device = scenario_.device;
-    const bool has_preset = text_.has("cluster.device.preset");
-    if (has_preset) apply_preset();
-    const auto is_given = [&](const std::string& path, Dimension dimension) {
-      if (text_.has(path)) return true;
-      if (!has_preset) text_.report_missing(path, describe(dimension) + ", or a device preset");
-      return false;
-    };
-    if (is_given("cluster.device.memory", Dimension::size)) {
-      device.memory_bytes = check_bytes(text_, "cluster.device.memory").value_or(0);
-    }
-    if (is_given("cluster.device.peak_flops", Dimension::speed)) {
-      device.peak_flops_per_s =
-          quantity("cluster.device.peak_flops", Dimension::speed, Zero::refused);
-    }
-    if (is_given("cluster.device.memory_bandwidth", Dimension::rate)) {
-      device.memory_bandwidth_bytes_per_s =
-          quantity("cluster.device.memory_bandwidth", Dimension::rate, Zero::refused);
-    }
-    if (text_.has("cluster.device.compute_efficiency")) {
-      device.compute_efficiency = number("cluster.device.compute_efficiency", kEfficiencies);
-    }
-    if (text_.has("cluster.device.memory_efficiency")) {
-      device.memory_efficiency = number("cluster.device.memory_efficiency", kEfficiencies);
-    }
-    if (text_.has("cluster.device.launch_overhead")) {
-      device.launch_overhead_s =
-          quantity("cluster.device.launch_overhead", Dimension::time, Zero::allowed);
-    }
-    device.communication_slowdown = number("cluster.device.communication_slowdown", kSlowdowns);
-  }
-
-  void apply_preset() {
-    const char* path = "cluster.device.preset";
-    const std::string name = text_.string(path);
-    const std::vector<std::string> names = device_preset_names(platforms_);
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      const std::string allowed =
-          names.empty() ? "no presets found in " + platforms_.string() : one_of(names);
-      text_.refuse(path, "is not in the catalogue", allowed, nearest_name(name, names));
-      return;
-    }
-    std::vector<Fault> faults;
-    const std::optional<DevicePreset> preset = read_device_preset(platforms_, name, faults);
-    if (!preset) {
-      for (const Fault& fault : faults) text_.refuse(path, "is wrong: " + format_fault(fault), {});
-      return;
-    }
-    scenario_.device = {name,
-                        preset->memory_bytes,
-                        preset->peak_flops_per_s(scenario_.training.precision),
-                        preset->memory_bandwidth_bytes_per_s,
-                        preset->compute_efficiency,
-                        preset->memory_efficiency,
-                        preset->launch_overhead_s,
-                        /*communication_slowdown=*/1};
   }
 
   void resolve_strategies() {
@@ -367,23 +313,9 @@ class Resolver {
     return digest ? *digest : refuse("cannot be read");
   }
 
-  // Values of faulty fields are never used; 1 keeps what follows well defined.
-  std::int64_t whole(const char* path, WholeRange range) {
-    return check_whole(text_, path, range).value_or(1);
-  }
-  double number(const char* path, NumberRange range) {
-    return check_number(text_, path, range).value_or(1);
-  }
-  double quantity(const char* path, Dimension dimension, Zero zero) {
-    return check_quantity(text_, path, dimension, zero).value_or(1);
-  }
-  double required_quantity(const char* path, Dimension dimension, Zero zero) {
-    if (text_.has(path)) return quantity(path, dimension, zero);
-    text_.report_missing(path, describe(dimension));
-    return 1;
-  }
-
   MessageText& text_;
+  Values values_;
+  const schema::Cluster& cluster_;
   std::filesystem::path folder_;
   std::filesystem::path platforms_;
   Scenario scenario_;
@@ -418,7 +350,7 @@ std::optional<Scenario> parse_scenario(const ScenarioFile& file,
   MessageText text(file.path, file.contents, overrides, message);
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file.path, error).parent_path();
-  Scenario scenario = Resolver(text, folder, platforms).resolve();
+  Scenario scenario = Resolver(text, message.cluster(), folder, platforms).resolve();
   if (!text.has_faults()) return scenario;
   const std::vector<Fault> found = text.faults();
   faults.insert(faults.end(), found.begin(), found.end());

@@ -10,6 +10,7 @@
 #include "core/nn/model.h"
 #include "core/training/options.h"
 #include "core/training/strategy.h"
+#include "sim/scenario/cluster.h"
 
 namespace shardscope {
 
@@ -23,12 +24,6 @@ struct DeviceSpec {
   double memory_efficiency = 1;
   double launch_overhead_s = 0;       ///< Added to every kernel.
   double communication_slowdown = 1;  ///< Of kernels while a collective is in flight.
-};
-
-/// One full-duplex link per rank around a central switch: a route crosses two.
-struct LinkSpec {
-  double bandwidth_bytes_per_s = 0;
-  double latency_s = 0;  ///< Of one link; a path has twice that.
 };
 
 /// Checkpoints of a run, and where they go.
@@ -48,7 +43,7 @@ struct Scenario {
   TrainingOptions training;
   int world_size = 1;
   DeviceSpec device;
-  LinkSpec link;
+  Cluster cluster;
   std::optional<CheckpointSpec> checkpoint;
   std::vector<Strategy> strategies;
 

@@ -67,6 +67,9 @@ class Topology {
   /// Both directions, named in that way, the one from a to b first.
   void connect(NodeId a, NodeId b, const CableSpec& cable);
 
+  /// Replaces a link's figures.
+  void set_cable(LinkId id, const CableSpec& cable) { links_[id].cable = cable; }
+
   const Graph& graph() const { return graph_; }
   std::size_t node_count() const { return num_vertices(graph_); }
   const Node& node(NodeId id) const { return graph_[id]; }

@@ -22,6 +22,7 @@
 #include "tests/core/support/training_run.h"
 #include "tests/sim/sanitized.h"
 #include "tests/sim/simulated.h"
+#include "tests/sim/star.h"
 
 namespace shardscope::testing {
 namespace {
@@ -58,7 +59,7 @@ class RingTime {
     const double ranks = scenario_.world_size;
     const double bytes = 2.0 * static_cast<double>(elements) / ranks;
     return (ranks - 1) *
-           (2 * scenario_.link.latency_s + bytes / scenario_.link.bandwidth_bytes_per_s);
+           (2 * link_of(scenario_).latency_s + bytes / link_of(scenario_).bandwidth_bytes_per_s);
   }
 
   double whole_model() const { return half(scenario_.model.parameters()); }
@@ -117,10 +118,10 @@ TEST(RingTimes, OfShardsArePaddedSoThatTheClosedFormHoldsForThePadding) {
     training.storage = Storage::shape_only;
     const Scenario scenario = make_scenario(ModelSpec{{3, 7, 5}}, training, world);
     const auto shard = [&](std::size_t elements) { return Chunking::even(elements, world).chunk; };
-    const double path_latency_s = 2 * scenario.link.latency_s;
+    const double path_latency_s = 2 * link_of(scenario).latency_s;
     const auto half = [&](std::size_t chunk) {
-      return (world - 1) * (path_latency_s +
-                            4.0 * static_cast<double>(chunk) / scenario.link.bandwidth_bytes_per_s);
+      return (world - 1) * (path_latency_s + 4.0 * static_cast<double>(chunk) /
+                                                 link_of(scenario).bandwidth_bytes_per_s);
     };
     const double whole = half(shard(28 + 40));
     const double layers = half(shard(28)) + half(shard(40));
@@ -135,7 +136,7 @@ TEST(RingTimes, OfShardsArePaddedSoThatTheClosedFormHoldsForThePadding) {
 
 // When each rank ends a collective that all begin at 0: round after round, a message leaves when
 // both sides are there, and on a star of ring neighbours no two of them share a link.
-std::vector<double> end_times(const Schedule& schedule, const LinkSpec& link,
+std::vector<double> end_times(const Schedule& schedule, const CableSpec& link,
                               double element_bytes) {
   const int n = schedule.world_size();
   std::vector<double> ready(static_cast<std::size_t>(n));
@@ -171,10 +172,10 @@ TEST(RingTimes, OfChunksThatDifferFollowTheirSchedule) {
       training.global_batch = static_cast<std::size_t>(world);
       training.storage = Storage::shape_only;
       Scenario scenario = make_scenario(ModelSpec{{1, width}}, training, world);
-      scenario.link.bandwidth_bytes_per_s = 1e6;
+      link_of(scenario).bandwidth_bytes_per_s = 1e6;
       const auto schedule = make_schedule(Operation::all_reduce, Algorithm::ring, world,
                                           Chunking::even(scenario.model.parameters(), world));
-      const std::vector<double> expected = end_times(*schedule, scenario.link, 4);
+      const std::vector<double> expected = end_times(*schedule, link_of(scenario), 4);
       const RunResult run = run_simulation(scenario, strategy("DDP"));
       for (int rank = 0; rank < world; ++rank) {
         EXPECT_LE(std::abs(run.ranks(rank).steps(0).time().busy_communication_s() -
@@ -482,7 +483,7 @@ TEST(OutOfMemoryResults, NameTheAllocationThatDoesNotFit) {
   training.reduce_precision = DType::fp32;
   for (const double latency_s : {0.0, 5e-6}) {
     Scenario scenario = make_scenario(ModelSpec{{2, 3, 1}}, training, 3);
-    scenario.link.latency_s = latency_s;
+    link_of(scenario).latency_s = latency_s;
     for (const Strategy& strategy : small_strategies()) {
       const RunResult unlimited = run_simulation(scenario, strategy);
       std::uint64_t peak = 0;

@@ -14,6 +14,7 @@
 #include "tests/core/support/small_strategies.h"
 #include "tests/sim/sanitized.h"
 #include "tests/sim/simulated.h"
+#include "tests/sim/star.h"
 
 namespace shardscope::testing {
 namespace {
@@ -103,11 +104,12 @@ const std::vector<Supposition>& suppositions() {
   static const std::vector<Supposition> all = {
       {"communication_free",
        [](Scenario& scenario) {
-         scenario.link.bandwidth_bytes_per_s = 1e30;
-         scenario.link.latency_s = 0;
+         link_of(scenario).bandwidth_bytes_per_s = 1e30;
+         link_of(scenario).latency_s = 0;
        }},
-      {"bandwidth_doubled", [](Scenario& scenario) { scenario.link.bandwidth_bytes_per_s *= 2; }},
-      {"latency_zero", [](Scenario& scenario) { scenario.link.latency_s = 0; }},
+      {"bandwidth_doubled",
+       [](Scenario& scenario) { link_of(scenario).bandwidth_bytes_per_s *= 2; }},
+      {"latency_zero", [](Scenario& scenario) { link_of(scenario).latency_s = 0; }},
       {"device_doubled", [](Scenario& scenario) {
          scenario.device.peak_flops_per_s *= 2;
          scenario.device.memory_bandwidth_bytes_per_s *= 2;
@@ -138,8 +140,8 @@ double expect_what_ifs(const Scenario& scenario) {
 TEST(WhatIfs, AreWhatTheirSimulationGives) {
   std::vector<Scenario> scenarios = {shapes({128, 512, 512, 128}, 8, 64),
                                      shapes({64, 256, 64}, 4, 64), shapes({33, 70, 51, 5}, 3, 12)};
-  scenarios[1].link.latency_s = 1e-4;
-  scenarios[2].link.bandwidth_bytes_per_s = 1e8;
+  link_of(scenarios[1]).latency_s = 1e-4;
+  link_of(scenarios[2]).bandwidth_bytes_per_s = 1e8;
   scenarios.push_back(scenarios[1]);  // Saving takes as long whatever else is faster.
   scenarios.back().checkpoint = {
       .directory = "", .every_steps = 1, .keep = 1, .bandwidth_bytes_per_s = 1e8};
@@ -160,7 +162,7 @@ TEST(WhatIfs, MoveTheBeginsOfTheRanksToo) {
   for (const auto& widths : {std::vector<std::size_t>{2, 1}, std::vector<std::size_t>{3, 2, 3}}) {
     for (const int world : {4, 7}) {
       Scenario scenario = make_scenario(ModelSpec{widths}, training, world);
-      scenario.link = {.bandwidth_bytes_per_s = 1e5, .latency_s = 1e-3};
+      link_of(scenario) = network_cable(1e5, 1e-3);
       expect_what_ifs(scenario);
     }
   }

@@ -162,10 +162,11 @@ TEST(JsonReportTest, AFailedRunSaysWhy) {
 TEST(JsonReportTest, Assumptions) {
   const Json::Value assumptions = report_of({})["assumptions"];
   const Json::Value& network = assumptions["network"];
-  EXPECT_EQ(network["topology"], "star");
+  EXPECT_EQ(network["fabric"], "STAR");
   EXPECT_EQ(network["link_bandwidth_bytes_per_s"].asDouble(), 1.25e9);
-  EXPECT_EQ(network["path_links"], 2);
-  EXPECT_EQ(network["path_latency_s"].asDouble(), 1e-5);
+  EXPECT_EQ(network["link_latency_s"].asDouble(), 5e-6);
+  EXPECT_EQ(network["nodes"], 2);
+  EXPECT_EQ(network["devices_per_node"], 1);
   EXPECT_EQ(assumptions["simgrid"]["network/model"], "CM02");
   EXPECT_EQ(assumptions["device"]["preset"], "classroom");
   EXPECT_EQ(assumptions["algorithm"], "RING");

@@ -6,6 +6,7 @@
 
 #include "core/nn/model.h"
 #include "tests/sim/simulated.h"
+#include "tests/sim/star.h"
 
 namespace shardscope::testing {
 namespace {
@@ -80,7 +81,7 @@ TEST(WireLimits, AreNoneWhereThereIsNoWire) {
 TEST(WireLimits, LatencyIsNoneWhereLinksHaveNone) {
   for (const int world_size : {3, 8}) {
     Scenario scenario = scenario_of(ModelSpec{{5, 7, 3}}, world_size);
-    scenario.link.latency_s = 0;
+    link_of(scenario).latency_s = 0;
     for (const Strategy& strategy : all_strategies()) {
       const RunResult run = run_simulation(scenario, strategy);
       EXPECT_EQ(run.limits().wire_latency_s(), 0) << strategy.name;

@@ -8,6 +8,7 @@
 #include "sim/report/context.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
+#include "tests/sim/star.h"
 
 namespace shardscope {
 
@@ -20,7 +21,7 @@ inline Scenario sample_scenario(int world_size) {
   scenario.training.reduce_precision = DType::bf16;
   scenario.world_size = world_size;
   scenario.device = {"classroom", 1'000'000'000, 1e12, 1e11, 0.5, 0.8, 5e-6};
-  scenario.link = {1.25e9, 5e-6};
+  scenario.cluster = testing::star(world_size, testing::network_cable(1.25e9, 5e-6));
   scenario.digest = "0123456789abcdef";
   return scenario;
 }

@@ -128,8 +128,8 @@ TEST_F(ScenarioTest, QuickstartMeansWhatItSays) {
   EXPECT_EQ(scenario->device.preset, "classroom");
   EXPECT_EQ(scenario->device.memory_bytes, 64U << 20);
   EXPECT_EQ(scenario->device.peak_flops_per_s, 25e9);
-  EXPECT_EQ(scenario->link.bandwidth_bytes_per_s, 1.25e9);
-  EXPECT_EQ(scenario->link.latency_s, 5e-6);
+  EXPECT_EQ(scenario->cluster.spec.fabric->cable.bandwidth_bytes_per_s, 1.25e9);
+  EXPECT_EQ(scenario->cluster.spec.fabric->cable.latency_s, 5e-6);
   ASSERT_EQ(scenario->strategies.size(), 5U);
   EXPECT_EQ(scenario->strategies[3].name, "ZERO2");
   EXPECT_EQ(scenario->digest.size(), 16U);
@@ -196,7 +196,7 @@ cluster {
   EXPECT_EQ(scenario.device.compute_efficiency, 1);
   EXPECT_EQ(scenario.device.memory_efficiency, 1);
   EXPECT_EQ(scenario.device.launch_overhead_s, 0);
-  EXPECT_EQ(scenario.link.latency_s, 0);
+  EXPECT_EQ(scenario.cluster.spec.fabric->cable.latency_s, 0);
   EXPECT_EQ(scenario.strategies.size(), paper_strategies().size());
 }
 
@@ -230,7 +230,7 @@ TEST_F(ScenarioTest, OverridesReplaceFields) {
   EXPECT_EQ(scenario.model.widths, (std::vector<std::size_t>{8, 8}));
   EXPECT_EQ(scenario.training.precision, DType::fp32);
   EXPECT_EQ(scenario.training.reduce_precision, DType::fp32);
-  EXPECT_EQ(scenario.link.bandwidth_bytes_per_s, 1.25e8);
+  EXPECT_EQ(scenario.cluster.spec.fabric->cable.bandwidth_bytes_per_s, 1.25e8);
   EXPECT_EQ(scenario.strategies.size(), 2U);
   EXPECT_EQ(scenario.name, "a \"b\" \\ {c}");
   EXPECT_EQ(scenario.training.loss_scale, 2);
@@ -244,8 +244,8 @@ TEST_F(ScenarioTest, TheLastOverrideOfAFieldWins) {
       4U);
   const Scenario scenario = read(
       kGood, {"cluster.link={bandwidth: \"1Gbps\" latency: \"1us\"}", "cluster.link.latency=2us"});
-  EXPECT_EQ(scenario.link.bandwidth_bytes_per_s, 1.25e8);
-  EXPECT_EQ(scenario.link.latency_s, 2e-6);
+  EXPECT_EQ(scenario.cluster.spec.fabric->cable.bandwidth_bytes_per_s, 1.25e8);
+  EXPECT_EQ(scenario.cluster.spec.fabric->cable.latency_s, 2e-6);
 }
 
 TEST_F(ScenarioTest, AnOverrideMendsAFaultOfTheFile) {

@@ -10,6 +10,7 @@
 #include "sim/cluster/simulation.h"
 #include "sim/run/child.h"
 #include "tests/core/support/random_problem.h"
+#include "tests/sim/star.h"
 
 namespace shardscope::testing {
 
@@ -26,7 +27,7 @@ Scenario make_scenario(const ModelSpec& model, const TrainingOptions& training, 
                      .compute_efficiency = 1,
                      .memory_efficiency = 1,
                      .launch_overhead_s = 5e-6};
-  scenario.link = {.bandwidth_bytes_per_s = 1.25e9, .latency_s = 5e-6};
+  scenario.cluster = star(world_size, network_cable(1.25e9, 5e-6));
   return scenario;
 }
 
@@ -43,7 +44,7 @@ RandomScenario::RandomScenario(std::uint64_t seed) {
   device.compute_efficiency = draw_from(std::array{1.0, 0.5});
   device.memory_efficiency = draw_from(std::array{1.0, 0.8});
   device.launch_overhead_s = draw_from(std::array{0.0, 5e-6, 1e-2});
-  LinkSpec& link = scenario.link;
+  CableSpec& link = link_of(scenario);
   link.bandwidth_bytes_per_s = draw_from(std::array{125.0, 1.25e9, 9e11});
   link.latency_s = draw_from(std::array{0.0, 2e-10, 5e-6, 1e-2});
 

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/cluster/simgrid_transport.h"
-#include "sim/run/child.h"
-#include "tests/sim/sanitized.h"
+#include "tests/sim/on_cluster.h"
+#include "tests/sim/star.h"
 
 namespace shardscope::testing {
 namespace {
@@ -23,60 +22,11 @@ double now() { return s4u::Engine::get_clock(); }
 // A message of that many bytes without content.
 Tensor sized(std::size_t bytes) { return {nullptr, DType::bf16, bytes / 2}; }
 
-using Body = std::function<double(int rank, Transport& transport)>;
-
-// In the calling process: every rank runs the body on its host; what the bodies returned.
-std::vector<double> simulate_star(int world_size, const LinkSpec& link, const Body& body) {
-  std::vector<std::string> arguments = {"test", "--log=xbt_cfg.thresh:warning"};
-  for (const auto& [name, value] : simgrid_settings()) {
-    arguments.push_back("--cfg=" + name + ":" + value);
-  }
-  if (kSanitized) {
-    arguments.emplace_back("--cfg=contexts/factory:thread");
-  }
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  int argc = static_cast<int>(argv.size());
-  argv.push_back(nullptr);
-  s4u::Engine engine(&argc, argv.data());
-  const Platform platform = make_star(world_size, link, 1);
-  std::vector<double> results(static_cast<std::size_t>(world_size));
-  for (int rank = 0; rank < world_size; ++rank) {
-    const auto index = static_cast<std::size_t>(rank);
-    s4u::Actor::create("rank", platform.hosts[index], [&, rank, index] {
-      SimGridTransport transport(platform, rank);
-      results[index] = body(rank, transport);
-    });
-  }
-  engine.run();
-  return results;
-}
-
-ChildResult try_on_star(int world_size, const LinkSpec& link, const Body& body) {
-  return run_in_child([&] {
-    const std::vector<double> results = simulate_star(world_size, link, body);
-    std::string text(results.size() * sizeof(double), '\0');
-    std::memcpy(text.data(), results.data(), text.size());
-    return text;
-  });
-}
-
-std::vector<double> on_star(int world_size, const LinkSpec& link, const Body& body) {
-  const ChildResult child = try_on_star(world_size, link, body);
-  EXPECT_TRUE(child.ok) << child.failure;
-  std::vector<double> results(static_cast<std::size_t>(world_size));
-  EXPECT_EQ(child.output.size(), results.size() * sizeof(double));
-  std::memcpy(results.data(), child.output.data(), child.output.size());
-  return results;
-}
-
 void expect_close(double value, double expected, double relative = 1e-12) {
   EXPECT_NEAR(value, expected, relative * expected);
 }
 
-constexpr LinkSpec kLink = {.bandwidth_bytes_per_s = 1e9, .latency_s = 1e-3};
+const CableSpec kLink = network_cable(1e9, 1e-3);
 constexpr double kPathLatency_s = 2e-3;
 
 // One message from rank 0 to rank 1.
@@ -105,8 +55,8 @@ TEST(Transport, AnIdlePathTakesItsLatencyAndBytesOverBandwidth) {
       for (const std::size_t bytes : {2U, 4U, 98592U, 1'000'000'000U}) {
         SCOPED_TRACE(std::to_string(bytes) + " B at " + std::to_string(bandwidth) + " B/s and " +
                      std::to_string(latency_s) + " s per link");
-        const std::vector<double> ends = on_star(
-            2, {.bandwidth_bytes_per_s = bandwidth, .latency_s = latency_s},
+        const std::vector<double> ends = on_cluster(
+            star(2, network_cable(bandwidth, latency_s)),
             [&](int rank, Transport& transport) { return send_one(rank, transport, bytes); });
         const double transfer_s = static_cast<double>(bytes) / bandwidth;
         expect_close(ends[0], transfer_s);
@@ -117,7 +67,7 @@ TEST(Transport, AnIdlePathTakesItsLatencyAndBytesOverBandwidth) {
 }
 
 TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
-  const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
+  const std::vector<double> ends = on_cluster(star(2, kLink), [](int rank, Transport& transport) {
     const auto sending = transport.isend(1 - rank, sized(1'000'000'000));
     transport.recv(1 - rank, sized(1'000'000'000), Arrival::replaces);
     sending->wait();
@@ -128,7 +78,7 @@ TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
 }
 
 TEST(Transport, FlowsIntoOneRankShareItsLinkEqually) {
-  const std::vector<double> ends = on_star(3, kLink, [](int rank, Transport& transport) {
+  const std::vector<double> ends = on_cluster(star(3, kLink), [](int rank, Transport& transport) {
     if (rank > 0) {
       const std::size_t bytes = rank == 1 ? 1'000'000'000 : 500'000'000;
       transport.isend(0, sized(bytes))->wait();
@@ -143,19 +93,20 @@ TEST(Transport, FlowsIntoOneRankShareItsLinkEqually) {
 
 TEST(Transport, ATransferBeginsWhenBothSidesAreThere) {
   for (const int late : {0, 1}) {
-    const std::vector<double> ends = on_star(2, kLink, [&](int rank, Transport& transport) {
-      if (rank == late) {
-        s4u::this_actor::sleep_for(3);
-      }
-      return send_one(rank, transport, 1'000'000'000);
-    });
+    const std::vector<double> ends =
+        on_cluster(star(2, kLink), [&](int rank, Transport& transport) {
+          if (rank == late) {
+            s4u::this_actor::sleep_for(3);
+          }
+          return send_one(rank, transport, 1'000'000'000);
+        });
     expect_close(ends[0], 4);
     expect_close(ends[1], 4 + kPathLatency_s);
   }
 }
 
 TEST(Transport, ASendIsUnderWayBeforeItIsWaitedForAndAWaitAfterItTakesNoTime) {
-  const std::vector<double> ends = on_star(2, kLink, [](int rank, Transport& transport) {
+  const std::vector<double> ends = on_cluster(star(2, kLink), [](int rank, Transport& transport) {
     if (rank == 1) {
       transport.recv(0, sized(1000), Arrival::replaces);
       return now();
@@ -170,7 +121,7 @@ TEST(Transport, ASendIsUnderWayBeforeItIsWaitedForAndAWaitAfterItTakesNoTime) {
 }
 
 TEST(Transport, LatenciesOfMessagesUnderWayDoNotAddUp) {
-  const std::vector<double> ends = on_star(3, kLink, [](int rank, Transport& transport) {
+  const std::vector<double> ends = on_cluster(star(3, kLink), [](int rank, Transport& transport) {
     if (rank > 0) {
       transport.isend(0, sized(1'000'000))->wait();
       return now();
@@ -181,7 +132,7 @@ TEST(Transport, LatenciesOfMessagesUnderWayDoNotAddUp) {
 }
 
 TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
-  const std::vector<double> sums = on_star(2, kLink, [](int rank, Transport& transport) {
+  const std::vector<double> sums = on_cluster(star(2, kLink), [](int rank, Transport& transport) {
     std::array<float, 3> first = {1, 2, 3};
     std::array<float, 2> second = {40, 50};
     if (rank == 0) {
@@ -200,7 +151,7 @@ TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
 }
 
 TEST(Transport, AReceiveOfAnotherSizeAborts) {
-  const ChildResult child = try_on_star(2, kLink, [](int rank, Transport& transport) {
+  const ChildResult child = try_on_cluster(star(2, kLink), [](int rank, Transport& transport) {
     return send_one(rank, transport, rank == 0 ? 8 : 6);
   });
   EXPECT_FALSE(child.ok);

@@ -40,9 +40,7 @@ function colophon() {
   }
   const {network, device, arithmetic, precision, algorithm} = report.run.assumptions;
   return `${made} Scenario digest ${report.run.digest}. ` +
-         `Network: ${network.topology}, ` +
-         `${formatQuantity(network.link_bandwidth_bytes_per_s, 'B/s')} and ` +
-         `${formatQuantity(network.link_latency_s, 's')} per link. Device: ${device.preset}, ` +
+         `Network: ${network.description}. Device: ${device.preset}, ` +
          `${formatQuantity(device.memory_bytes, 'B')}. ${precision}, ${algorithm}, arithmetic ` +
          `${arithmetic}.`;
 }

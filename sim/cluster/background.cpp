@@ -1,0 +1,43 @@
+#include "sim/cluster/background.h"
+
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+
+namespace shardscope {
+namespace s4u = simgrid::s4u;
+
+namespace {
+
+[[noreturn]] void send_forever(BackgroundTraffic& traffic, s4u::Host* from, s4u::Host* to) {
+  const BackgroundFlow& flow = *traffic.flow;
+  s4u::this_actor::sleep_for(flow.begin_s);
+  while (true) {
+    const double begin_s = s4u::Engine::get_clock();
+    s4u::Comm::sendto(from, to, flow.message_bytes);
+    traffic.arrived_bytes += flow.message_bytes;
+    s4u::this_actor::sleep_until(begin_s + flow.every_s);
+  }
+}
+
+}  // namespace
+
+std::deque<BackgroundTraffic> start_background(const std::vector<BackgroundFlow>& flows,
+                                               const Platform& platform) {
+  std::deque<BackgroundTraffic> all;
+  for (const BackgroundFlow& flow : flows) {
+    all.push_back({&flow, 0});
+  }
+  for (BackgroundTraffic& traffic : all) {
+    const BackgroundFlow& flow = *traffic.flow;
+    s4u::Host* from = platform.device_host(flow.from);
+    s4u::Host* to = platform.device_host(flow.to);
+    s4u::Actor::create("background " + flow.from + "->" + flow.to, from, [&traffic, from, to] {
+      send_forever(traffic, from, to);
+    })->daemonize();
+  }
+  return all;
+}
+
+}  // namespace shardscope

@@ -1,0 +1,65 @@
+// The simulated cluster as the ranks see it: a host each, and a path between any two.
+//
+// SimGrid's links carry no latency: its fair sharing is exact then, and the receiver waits the
+// latency of the path after the last byte has left (simgrid_transport.h). A transfer on an idle
+// path takes the sum of its links' latencies + bytes / the least of their bandwidths; simultaneous
+// ones share links max-min fairly.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
+
+namespace simgrid::s4u {
+class Host;
+}
+
+namespace shardscope {
+
+/// One direction of a cable.
+struct PlatformLink {
+  std::string name;
+  double bandwidth_bytes_per_s = 0;
+};
+
+/// What a message crosses.
+struct Path {
+  std::vector<std::size_t> links;  ///< Indices in Platform::links().
+  double latency_s = 0;
+};
+
+class Platform {
+ public:
+  virtual ~Platform() = default;
+
+  int world_size() const { return static_cast<int>(hosts_.size()); }
+  simgrid::s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
+
+  const std::vector<PlatformLink>& links() const { return links_; }
+
+  /// From a rank to another. Ranks on several threads may ask at once.
+  virtual Path path(int from, int to) const = 0;
+
+  /// The host of a device that cluster.background names, and what messages between two of them
+  /// cross.
+  virtual simgrid::s4u::Host* device_host(const std::string& name) const = 0;
+  virtual Path device_path(const std::string& from, const std::string& to) const = 0;
+
+ protected:
+  std::vector<simgrid::s4u::Host*> hosts_;  // By rank.
+  std::vector<PlatformLink> links_;
+};
+
+/// Hosts of a platform that is built compute at this speed; kernels are given in seconds of it.
+inline constexpr double kHostSpeed = 1e9;
+
+/// A host's states: alone, and beside a collective (DeviceSpec::communication_slowdown).
+enum HostState : unsigned long { kHostAlone = 0, kHostBesideCommunication = 1 };
+
+/// The scenario's cluster, sealed. An Engine must exist.
+std::unique_ptr<Platform> make_platform(const Scenario& scenario);
+
+}  // namespace shardscope

@@ -1,0 +1,70 @@
+// The scenario's cluster, read, checked and resolved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/topology/cluster_spec.h"
+#include "sim/topology/topology.h"
+
+namespace shardscope {
+
+/// From a date on, since the start.
+struct SpeedChange {
+  double at_s = 0;
+  double speed = 1;
+};
+
+/// A rank's device beside the scenario's: kernels take 1 / speed of the time.
+struct RankSpeed {
+  double speed = 1;
+  std::vector<SpeedChange> changes;  ///< By date.
+};
+
+struct BandwidthChange {
+  double at_s = 0;
+  double bandwidth_bytes_per_s = 0;
+};
+
+/// What is different about links whose names match.
+struct LinkChange {
+  std::string links;  ///< A name, or a pattern with * and ?.
+  std::optional<double> bandwidth_bytes_per_s;
+  std::optional<double> latency_s;
+  std::vector<BandwidthChange> changes;  ///< By date.
+};
+
+/// Messages from a device to another beside the training's.
+struct BackgroundFlow {
+  std::string from;  ///< Names of devices.
+  std::string to;
+  std::uint64_t message_bytes = 0;
+  double every_s = 0;  ///< Between two begins, unless the first takes longer.
+  double begin_s = 0;
+};
+
+struct Cluster {
+  /// Nodes and a fabric. The topology of `topology_of`, unless another one was read.
+  ClusterSpec spec;
+  std::shared_ptr<const Topology> read;  ///< From a file; null if there is none.
+
+  /// By rank, its device: index in Topology::devices().
+  std::vector<std::size_t> placement;
+  std::vector<RankSpeed> rank_speeds;  ///< By rank; empty if all devices are alike.
+  std::vector<LinkChange> link_changes;
+  std::vector<BackgroundFlow> background;
+
+  std::size_t devices_per_node() const { return shardscope::devices_per_node(spec); }
+};
+
+/// What was read or is built, with the links' changes but those of later dates. It passes check().
+Topology topology_of(const Cluster& cluster);
+
+/// Links whose names match: a name, or a pattern with * and ?.
+std::vector<LinkId> matching_links(const Topology& topology, const std::string& pattern);
+
+}  // namespace shardscope

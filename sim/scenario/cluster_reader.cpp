@@ -1,0 +1,260 @@
+#include "sim/scenario/cluster_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/values.h"
+
+namespace shardscope {
+namespace {
+
+constexpr WholeRange kNodes{1, 65536};
+constexpr WholeRange kParts{1, 1024};
+constexpr WholeRange kPartsOrNone{0, 1024};
+constexpr WholeRange kSwitches{1, 65536};
+constexpr WholeRange kSwitchesOrNone{0, 65536};
+constexpr WholeRange kPods{2, 256};
+constexpr NumberRange kOversubscriptions{0, Bound::exclusive, 1000, Bound::inclusive};
+
+FabricKind fabric_kind(const std::string& text) {
+  for (const FabricKind kind :
+       {FabricKind::ring, FabricKind::fully_connected, FabricKind::leaf_spine, FabricKind::fat_tree,
+        FabricKind::rails, FabricKind::torus}) {
+    if (text == name(kind)) return kind;
+  }
+  return FabricKind::star;
+}
+
+class ClusterReader {
+ public:
+  ClusterReader(MessageText& text, int world_size)
+      : text_(text), values_(text), world_size_(static_cast<std::size_t>(world_size)) {}
+
+  ReadCluster read() {
+    read_node();
+    read_nodes();
+    read_fabric();
+    // Nothing in a plain star can be refused that the fields' own ranges allow.
+    if (!text_.has_faults() && !is_plain_star(spec())) {
+      Topology topology;
+      for (const std::string& fault : build_cluster(spec(), topology)) {
+        text_.refuse_combination(text_.has("cluster.fabric") ? "cluster.fabric" : "cluster", fault,
+                                 {});
+      }
+    }
+    read_placement();
+    return std::move(read_);
+  }
+
+ private:
+  ClusterSpec& spec() { return read_.cluster.spec; }
+
+  void read_node() {
+    if (!text_.has("cluster.node")) return;
+    NodeSpec& node = spec().node.emplace();
+    node.devices = static_cast<std::size_t>(values_.required_whole("cluster.node.devices", kParts));
+    const std::string nvlink = text_.enumerator("cluster.node.nvlink");
+    if (text_.has("cluster.node.nvlink")) {
+      node.nvlink = nvlink == "NVSWITCH" ? NodeSpec::Nvlink::nvswitch
+                    : nvlink == "MESH"   ? NodeSpec::Nvlink::mesh
+                                         : NodeSpec::Nvlink::none;
+    }
+    if (node.nvlink != NodeSpec::Nvlink::none) {
+      node.nvlink_cable = required_cable("cluster.node.nvlink_bandwidth",
+                                         "cluster.node.nvlink_latency", node.nvlink_cable);
+    }
+    read_pcie(node);
+    node.nics = static_cast<std::size_t>(values_.optional_whole("cluster.node.nics", kPartsOrNone)
+                                             .value_or(node.devices_per_pcie_switch > 0 ? 1 : 0));
+  }
+
+  void read_pcie(NodeSpec& node) {
+    const bool has_pcie = text_.has("cluster.node.pcie_bandwidth");
+    node.devices_per_pcie_switch = static_cast<std::size_t>(
+        values_.optional_whole("cluster.node.devices_per_pcie_switch", kPartsOrNone)
+            .value_or(has_pcie ? static_cast<std::int64_t>(node.devices) : 0));
+    node.pcie_switches_per_host = static_cast<std::size_t>(
+        values_.optional_whole("cluster.node.pcie_switches_per_host", kParts)
+            .value_or(kParts.high));
+    if (node.devices_per_pcie_switch == 0) return;
+    node.pcie_cable =
+        required_cable("cluster.node.pcie_bandwidth", "cluster.node.pcie_latency", node.pcie_cable);
+    const std::size_t switches =
+        (node.devices + node.devices_per_pcie_switch - 1) / node.devices_per_pcie_switch;
+    if (switches > node.pcie_switches_per_host) {
+      node.socket_cable = required_cable("cluster.node.socket_bandwidth",
+                                         "cluster.node.socket_latency", node.socket_cable);
+    }
+  }
+
+  // Fields replace the figures of a preset, which are there if its bandwidth is.
+  CableSpec required_cable(const char* bandwidth, const char* latency, CableSpec cable) {
+    if (cable.bandwidth_bytes_per_s == 0 || text_.has(bandwidth)) {
+      cable.bandwidth_bytes_per_s =
+          values_.required_quantity(bandwidth, Dimension::rate, Zero::refused);
+    }
+    cable.latency_s = values_.optional_quantity(latency, Dimension::time, Zero::allowed)
+                          .value_or(cable.latency_s);
+    return cable;
+  }
+
+  void read_nodes() {
+    const std::size_t per_node = read_.cluster.devices_per_node();
+    const std::size_t needed = (world_size_ + per_node - 1) / per_node;
+    spec().nodes = static_cast<std::size_t>(values_.optional_whole("cluster.nodes", kNodes)
+                                                .value_or(static_cast<std::int64_t>(needed)));
+    if (spec().nodes < needed && !text_.is_refused("cluster.nodes") &&
+        !text_.is_refused("cluster.world_size") && !text_.is_refused("cluster.node")) {
+      text_.refuse_combination(
+          "cluster.nodes", "is not enough",
+          "at least " + std::to_string(needed) + " for " + std::to_string(world_size_) + " ranks");
+    }
+  }
+
+  void read_fabric() {
+    const bool is_needed = !spec().node.has_value() || spec().nodes > 1;
+    if (!is_needed && !text_.has("cluster.fabric") && !text_.has("cluster.link")) return;
+    FabricSpec& fabric = spec().fabric.emplace();
+    fabric.kind = fabric_kind(text_.enumerator("cluster.fabric.kind"));
+    read_link(fabric.cable);
+    if (fabric.kind == FabricKind::leaf_spine) {
+      fabric.endpoints_per_leaf = static_cast<std::size_t>(
+          values_.required_whole("cluster.fabric.endpoints_per_leaf", kSwitches));
+      fabric.spines =
+          static_cast<std::size_t>(values_.required_whole("cluster.fabric.spines", kSwitches));
+    } else {
+      refuse_for("cluster.fabric.endpoints_per_leaf", "with kind LEAF_SPINE");
+    }
+    if (fabric.kind == FabricKind::rails) {
+      if (!spec().node.has_value()) {
+        text_.refuse_combination("cluster.fabric.kind", "needs nodes, whose NICs it joins",
+                                 "a node block beside it");
+      }
+      fabric.spines = static_cast<std::size_t>(
+          values_.optional_whole("cluster.fabric.spines", kSwitchesOrNone).value_or(0));
+    } else if (fabric.kind != FabricKind::leaf_spine) {
+      refuse_for("cluster.fabric.spines", "with kind LEAF_SPINE or RAILS");
+    }
+    read_oversubscription(fabric);
+    if (fabric.kind == FabricKind::fat_tree) {
+      fabric.k =
+          static_cast<std::size_t>(values_.optional_whole("cluster.fabric.k", kPods).value_or(0));
+      if (fabric.k % 2 != 0 && !text_.is_refused("cluster.fabric.k")) {
+        text_.refuse("cluster.fabric.k", "is odd", "an even number from 2 to 256");
+      }
+    } else {
+      refuse_for("cluster.fabric.k", "with kind FAT_TREE");
+    }
+    read_lengths(fabric);
+  }
+
+  void read_link(CableSpec& cable) {
+    cable = required_cable("cluster.link.bandwidth", "cluster.link.latency", cable);
+    if (!text_.has("cluster.link.latency")) {
+      values_.required_quantity("cluster.link.latency", Dimension::time, Zero::allowed);
+    }
+  }
+
+  void read_oversubscription(FabricSpec& fabric) {
+    const char* path = "cluster.fabric.oversubscription";
+    if (fabric.kind != FabricKind::leaf_spine && fabric.kind != FabricKind::rails &&
+        fabric.kind != FabricKind::fat_tree) {
+      refuse_for(path, "with kind LEAF_SPINE, RAILS or FAT_TREE");
+      return;
+    }
+    fabric.oversubscription = values_.number(path, kOversubscriptions);
+    const bool is_whole = std::floor(fabric.oversubscription) == fabric.oversubscription;
+    if (fabric.kind == FabricKind::fat_tree && !is_whole && !text_.is_refused(path)) {
+      text_.refuse_combination(path, "is not allowed", "a whole number with kind FAT_TREE");
+    }
+  }
+
+  void read_lengths(FabricSpec& fabric) {
+    const char* path = "cluster.fabric.lengths";
+    const int count = text_.count(path);
+    if (fabric.kind != FabricKind::torus) {
+      if (count > 0) text_.refuse_combination(path, "concerns no other kind", "with kind TORUS");
+      return;
+    }
+    if (count == 0) {
+      text_.report_missing(path, "two or three lengths, for example [4, 2]");
+      return;
+    }
+    if (count == 1 || count > 3) {
+      text_.refuse(path, "is not allowed", "two or three lengths, for example [4, 2]");
+      return;
+    }
+    for (int i = 0; i < count; ++i) {
+      fabric.lengths[static_cast<std::size_t>(i)] =
+          static_cast<std::size_t>(check_whole(text_, path, kSwitches, i).value_or(1));
+    }
+  }
+
+  // A field that the kind does not have.
+  void refuse_for(const char* path, const std::string& allowed) {
+    if (text_.has(path)) text_.refuse_combination(path, "concerns another kind", allowed);
+  }
+
+  void read_placement() {
+    const char* path = "cluster.placement.devices";
+    const std::size_t per_node = read_.cluster.devices_per_node();
+    const std::size_t devices = spec().nodes * per_node;
+    std::vector<std::size_t>& placement = read_.cluster.placement;
+    if (text_.count(path) > 0) {
+      read_explicit_placement(devices);
+      return;
+    }
+    const bool is_round_robin = text_.enumerator("cluster.placement.order") == "ROUND_ROBIN";
+    for (std::size_t rank = 0; rank < world_size_; ++rank) {
+      placement.push_back(is_round_robin ? rank % spec().nodes * per_node + rank / spec().nodes
+                                         : rank);
+    }
+  }
+
+  void read_explicit_placement(std::size_t devices) {
+    const char* path = "cluster.placement.devices";
+    if (text_.has("cluster.placement.order")) {
+      text_.refuse_combination("cluster.placement.order", "is not allowed",
+                               "either an order or a list of devices");
+    }
+    const auto count = static_cast<std::size_t>(text_.count(path));
+    if (count != world_size_ && !text_.is_refused("cluster.world_size")) {
+      text_.refuse_combination(path, "and " + std::to_string(count - 1) + " more are not as many",
+                               "a device for each of the " + std::to_string(world_size_) +
+                                   " ranks (cluster.world_size)");
+      return;
+    }
+    std::vector<int> rank_of(devices, -1);
+    for (int rank = 0; rank < static_cast<int>(count); ++rank) {
+      const auto device =
+          check_whole(text_, path, {0, static_cast<std::int64_t>(devices) - 1}, rank);
+      if (!device) continue;
+      int& taken_by = rank_of[static_cast<std::size_t>(*device)];
+      if (taken_by >= 0) {
+        text_.refuse(path,
+                     "is the device of rank " + std::to_string(taken_by) +
+                         " already: a rank has its device, its memory and its links to itself",
+                     "each device once", {}, rank);
+        continue;
+      }
+      taken_by = rank;
+      read_.cluster.placement.push_back(static_cast<std::size_t>(*device));
+    }
+  }
+
+  MessageText& text_;
+  Values values_;
+  std::size_t world_size_;
+  ReadCluster read_;
+};
+
+}  // namespace
+
+ReadCluster read_cluster(MessageText& text, const std::filesystem::path& /*platforms*/,
+                         int world_size) {
+  return ClusterReader(text, world_size).read();
+}
+
+}  // namespace shardscope

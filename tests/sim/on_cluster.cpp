@@ -1,0 +1,74 @@
+#include "tests/sim/on_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <string>
+
+#include "sim/cluster/background.h"
+#include "sim/cluster/network.h"
+#include "sim/cluster/platform.h"
+#include "sim/cluster/simgrid_transport.h"
+#include "tests/sim/sanitized.h"
+
+namespace shardscope::testing {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
+  std::vector<std::string> arguments = {"test", "--log=xbt_cfg.thresh:warning"};
+  for (const auto& [name, value] : simgrid_settings()) {
+    arguments.push_back("--cfg=" + name + ":" + value);
+  }
+  if (kSanitized) {
+    arguments.emplace_back("--cfg=contexts/factory:thread");
+  }
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) {
+    argv.push_back(argument.data());
+  }
+  int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  s4u::Engine engine(&argc, argv.data());
+  Scenario scenario;
+  scenario.cluster = cluster;
+  const std::unique_ptr<const Platform> platform = make_platform(scenario);
+  const auto background = start_background(scenario.cluster.background, *platform);
+  std::vector<double> results(cluster.placement.size());
+  for (int rank = 0; rank < platform->world_size(); ++rank) {
+    s4u::Actor::create("rank", platform->host(rank), [&, rank] {
+      SimGridTransport transport(*platform, rank);
+      results[static_cast<std::size_t>(rank)] = body(rank, transport);
+    });
+  }
+  engine.run();
+  return results;
+}
+
+}  // namespace
+
+ChildResult try_on_cluster(const Cluster& cluster, const RankBody& body) {
+  return run_in_child([&] {
+    const std::vector<double> results = simulate(cluster, body);
+    std::string text(results.size() * sizeof(double), '\0');
+    std::memcpy(text.data(), results.data(), text.size());
+    return text;
+  });
+}
+
+std::vector<double> on_cluster(const Cluster& cluster, const RankBody& body) {
+  const ChildResult child = try_on_cluster(cluster, body);
+  EXPECT_TRUE(child.ok) << child.failure;
+  std::vector<double> results(cluster.placement.size());
+  EXPECT_EQ(child.output.size(), results.size() * sizeof(double));
+  if (child.output.size() == results.size() * sizeof(double)) {
+    std::memcpy(results.data(), child.output.data(), child.output.size());
+  }
+  return results;
+}
+
+}  // namespace shardscope::testing
