@@ -44,6 +44,12 @@ struct MemoryArguments {
 };
 int memory_command(const MemoryArguments& arguments);
 
+struct PlatformsArguments {
+  std::optional<std::string> name;  ///< Of one entry; by default all.
+  std::optional<std::string> json;
+};
+int platforms_command(const PlatformsArguments& arguments);
+
 struct CheckArguments {
   std::vector<std::string> scenarios;
   std::vector<std::string> set;
