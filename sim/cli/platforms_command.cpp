@@ -42,7 +42,7 @@ void write_entries(Page& page, const std::vector<PlatformEntry<Preset>>& entries
                    std::vector<Fault>& faults) {
   for (const PlatformEntry<Preset>& entry : entries) {
     write_entry(page, entry);
-    page.heading(printable(entry.file));
+    page.lines("\n" + printable(entry.file) + ":\n\n");  // Not wrapped, to be copied.
     page.lines(read_text_file(entry.file, faults).value_or(""));
   }
 }

@@ -76,7 +76,7 @@ class NodeReader {
   std::vector<NvlinkPair> read_pairs(std::size_t devices) {
     const char* path = "nvlink.pairs";
     std::vector<NvlinkPair> pairs;
-    if (text_.is_refused(path) || text_.is_refused("devices")) return pairs;
+    if (text_.is_refused(path) || !is_known("devices")) return pairs;
     for (int i = 0; i < message_.nvlink().pairs_size(); ++i) {
       const std::optional<NvlinkPair> pair = parse_nvlink_pair(message_.nvlink().pairs(i), devices);
       if (!pair) {
@@ -94,10 +94,8 @@ class NodeReader {
     spec.devices_per_pcie_switch = whole("pcie.devices_per_switch", 1);
     spec.pcie_switches_per_host = whole("pcie.switches_per_host", 1);
     spec.pcie_cable = cable("pcie.bandwidth", "pcie.latency");
-    const char* sizes[] = {"devices", "pcie.devices_per_switch", "pcie.switches_per_host"};
-    if (std::any_of(std::begin(sizes), std::end(sizes),
-                    [&](const char* path) { return text_.is_refused(path); })) {
-      return;
+    for (const char* path : {"devices", "pcie.devices_per_switch", "pcie.switches_per_host"}) {
+      if (!is_known(path)) return;
     }
     if (spec.devices > spec.devices_per_pcie_switch * spec.pcie_switches_per_host) {
       spec.socket_cable = cable("pcie.socket_bandwidth", "pcie.socket_latency");
@@ -110,13 +108,16 @@ class NodeReader {
 
   double read_nic_bandwidth(std::size_t nics) {
     const char* path = "nic_bandwidth";
-    if (text_.is_refused("nics")) return 0;
+    if (!is_known("nics")) return 0;
     if (nics == 0) {
       refuse_if(text_.has(path), path, "NICs");
       return 0;
     }
     return require_quantity(text_, path, Dimension::rate, Zero::refused).value_or(0);
   }
+
+  // Neither wrong nor behind an error of syntax.
+  bool is_known(const char* path) const { return text_.has(path) && !text_.is_refused(path); }
 
   void refuse_if(bool given, const char* path, const std::string& what) {
     if (given) text_.refuse_combination(path, "is for " + what + " only", "leave it out");

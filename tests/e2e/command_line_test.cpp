@@ -327,7 +327,7 @@ TEST_F(CommandLine, PlatformsShowsAnEntryWithTheTextOfItsFile) {
     std::ifstream file(SHARDSCOPE_SOURCE_DIR "/platforms/" + entry + ".textproto");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     ASSERT_NE(text, "");
-    expect_mentions(outcome.out, {name + ": a ", "/platforms/" + entry + ".textproto\n", text});
+    expect_mentions(outcome.out, {name + ": a ", "/platforms/" + entry + ".textproto:\n\n" + text});
     const Json::Value json = parse_json(run_program({"platforms", name, "--json", "-"}).out);
     EXPECT_EQ(json["devices"].size() + json["nodes"].size() + json["fabrics"].size(), 1U);
   }

@@ -287,6 +287,10 @@ devices/gpu.textproto:4:21: compute_efficiency: 1.5 is not allowed; a number abo
 TEST_F(BadCatalogueTest, AnErrorOfSyntaxIsTheOnlyFault) {
   EXPECT_EQ(faults_of_fabric("bandwidth: \"1Gbps\" }\n"),
             "fabrics/x.textproto:1:20: syntax error: expected identifier, got: }\n");
+  EXPECT_EQ(faults_of_node("nvlink { kind: MESH pairs: \"0-1\" }\n"
+                           "pcie { devices_per_switch: 1 socket_latency: \"1us\" }\n"
+                           "nic_bandwidth: \"1Gbps\"\n}\ndevices: 2\nnics: 1\n"),
+            "nodes/x.textproto:4:1: syntax error: expected identifier, got: }\n");
 }
 
 TEST_F(BadCatalogueTest, AllFaultsOfAFabricAtOnce) {
