@@ -52,6 +52,12 @@ struct TopologyArguments {
 };
 int topology_command(const TopologyArguments& arguments);
 
+struct PlatformsArguments {
+  std::optional<std::string> name;  ///< Of one entry; by default all.
+  std::optional<std::string> json;
+};
+int platforms_command(const PlatformsArguments& arguments);
+
 struct CheckArguments {
   std::vector<std::string> scenarios;
   std::vector<std::string> set;

@@ -33,6 +33,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
   shardscope topology my.textproto                  what its cluster is, and where it is narrow
+  shardscope platforms dgx-h100                     a node of the catalogue, with sources
   shardscope checkpoint inspect checkpoints/ZERO1   what the newest checkpoint holds
 
 Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
@@ -67,6 +68,11 @@ constexpr const char* kTopologyExamples = R"(Examples:
   shardscope topology my.textproto --dot - | dot -Tsvg > cluster.svg
   shardscope topology my.textproto --set cluster.fabric.kind=RING --json cluster.json)";
 
+constexpr const char* kPlatformsExamples = R"(Examples:
+  shardscope platforms
+  shardscope platforms dgx-h100
+  shardscope platforms --json platforms.json)";
+
 constexpr const char* kCheckExamples = R"(Examples:
   shardscope check my.textproto other.textproto
   shardscope check my.textproto --set cluster.world_size=16)";
@@ -93,6 +99,7 @@ using shardscope::CheckpointVerifyArguments;
 using shardscope::ExplainArguments;
 using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
+using shardscope::PlatformsArguments;
 using shardscope::RunArguments;
 using shardscope::SweepArguments;
 using shardscope::TopologyArguments;
@@ -263,6 +270,19 @@ void add_topology(CLI::App& app, TopologyArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = topology_command(arguments); });
 }
 
+void add_platforms(CLI::App& app, PlatformsArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("platforms", "List the devices, nodes and fabrics of the catalogue");
+  command->footer(kPlatformsExamples);
+  command->add_option("name", arguments.name, "One of them: its figures and their sources")
+      ->type_name("NAME")
+      ->check(why_empty);
+  command->add_option("--json", arguments.json, "Write the figures as JSON; - is standard output")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command->callback([&] { exit_code = platforms_command(arguments); });
+}
+
 void add_check(CLI::App& app, CheckArguments& arguments, int& exit_code) {
   CLI::App* command = app.add_subcommand("check", "Read scenarios and report every fault");
   command->footer(kCheckExamples);
@@ -388,6 +408,7 @@ int run_program(int argc, char** argv) {
   ExplainArguments explain;
   MemoryArguments memory;
   TopologyArguments topology;
+  PlatformsArguments platforms;
   CheckArguments check;
   CheckpointArguments checkpoint;
   std::string init_path;
@@ -397,6 +418,7 @@ int run_program(int argc, char** argv) {
   add_explain(app, explain, exit_code);
   add_memory(app, memory, exit_code);
   add_topology(app, topology, exit_code);
+  add_platforms(app, platforms, exit_code);
   add_check(app, check, exit_code);
   add_checkpoint(app, checkpoint, exit_code);
   CLI::App* init = app.add_subcommand("init", "Write a commented starter scenario");

@@ -61,6 +61,22 @@ Waiting waiting_of(const RunResult& run) {
   return waiting;
 }
 
+// Whether ranks differ by more than what is worth a table.
+bool waits(const RunResult& run) {
+  constexpr double kLeastShare = 0.01;
+  double least_s = 0;
+  double most_s = 0;
+  double wall_s = 0;
+  for (const RankResult& rank : run.ranks()) {
+    const RankTime time = mean_of(rank);
+    const bool is_first = &rank == &run.ranks(0);
+    least_s = is_first ? time.exposed_s : std::min(least_s, time.exposed_s);
+    most_s = std::max(most_s, time.exposed_s);
+    wall_s = std::max(wall_s, time.compute_s + time.exposed_s);
+  }
+  return most_s - least_s > kLeastShare * wall_s;
+}
+
 void write_ranks(const ComparedRuns& compared, Page& page) {
   double longest = 0;
   for_completed(compared, [&](const RunResult& run, const RunSummary&) {
@@ -72,7 +88,7 @@ void write_ranks(const ComparedRuns& compared, Page& page) {
   Table table = strategy_table({"computes\nlongest", "its\ncompute", "its\nexposed",
                                 "others'\ncompute", "others'\nexposed"});
   for_completed(compared, [&](const RunResult& run, const RunSummary&) {
-    if (run.ranks_size() < 2) {
+    if (!waits(run)) {
       return;
     }
     const Waiting waiting = waiting_of(run);
@@ -83,7 +99,8 @@ void write_ranks(const ComparedRuns& compared, Page& page) {
   page.section(
       "Who waits for whom, " + std::string(unit.name) + " of a step", table,
       "The others' figures are means. What they wait beyond the rank that computes longest "
-      "is waiting for it, or for links that it does not use.");
+      "is waiting for it, or for links that it does not use. "
+      "Strategies whose ranks wait alike are left out.");
 }
 
 // Links that are as busy as the first of them.

@@ -75,7 +75,7 @@ std::string fabric_text(const ClusterSpec& spec) {
 
 constexpr const char* kSharing = "; max-min fair sharing, no protocol overhead";
 
-std::string spec_text(const ClusterSpec& spec) {
+std::string spec_text(const ClusterSpec& spec, const std::string& node_preset) {
   if (is_plain_star(spec)) {
     const CableSpec& cable = spec.fabric->cable;
     return "star, one full-duplex link of " + cable_text(cable) +
@@ -83,7 +83,8 @@ std::string spec_text(const ClusterSpec& spec) {
   }
   std::string text;
   if (spec.node.has_value()) {
-    text = plural(spec.nodes, "node") + " of " + node_text(*spec.node);
+    text = plural(spec.nodes, "node") + " of " +
+           (node_preset.empty() ? "" : printable(node_preset) + ": ") + node_text(*spec.node);
   } else {
     text = plural(spec.nodes, "device");
   }
@@ -97,7 +98,9 @@ std::string speed_text(double speed) { return significant(speed) + " times as fa
 
 }  // namespace
 
-std::string network_text(const Cluster& cluster) { return spec_text(cluster.spec) + kSharing; }
+std::string network_text(const Cluster& cluster) {
+  return spec_text(cluster.spec, cluster.node_preset) + kSharing;
+}
 
 std::string placement_text(const Cluster& cluster) {
   constexpr std::size_t kShown = 16;

@@ -22,6 +22,16 @@ std::string describe(const NumberRange& range) {
   return low + short_number(range.low) + high + short_number(range.high);
 }
 
+std::string describe(const WholeRange& range) {
+  return "a whole number from " + std::to_string(range.low) + " to " + std::to_string(range.high);
+}
+
+bool is_given(MessageText& text, std::string_view path, const std::string& allowed) {
+  if (text.has(path)) return true;
+  text.report_missing(path, allowed);
+  return false;
+}
+
 bool contains(const NumberRange& range, double value) {
   const bool above = range.low_bound == Bound::inclusive ? value >= range.low : value > range.low;
   const bool below =
@@ -43,10 +53,7 @@ std::optional<std::int64_t> check_whole(MessageText& text, std::string_view path
   if (index < 0 && text.is_refused(path)) return std::nullopt;
   const std::int64_t value = text.whole(path, index);
   if (value >= range.low && value <= range.high) return value;
-  text.refuse(
-      path, "is not allowed",
-      "a whole number from " + std::to_string(range.low) + " to " + std::to_string(range.high), {},
-      std::max(index, 0));
+  text.refuse(path, "is not allowed", describe(range), {}, std::max(index, 0));
   return std::nullopt;
 }
 
@@ -69,6 +76,28 @@ std::optional<std::uint64_t> check_bytes(MessageText& text, std::string_view pat
   const std::optional<std::uint64_t> bytes = whole_bytes(*size);
   if (!bytes) text.refuse(path, "is not allowed", "a size from \"1B\" to below \"8EiB\"");
   return bytes;
+}
+
+std::optional<double> require_number(MessageText& text, std::string_view path, NumberRange range) {
+  if (!is_given(text, path, describe(range))) return std::nullopt;
+  return check_number(text, path, range);
+}
+
+std::optional<std::int64_t> require_whole(MessageText& text, std::string_view path,
+                                          WholeRange range) {
+  if (!is_given(text, path, describe(range))) return std::nullopt;
+  return check_whole(text, path, range);
+}
+
+std::optional<double> require_quantity(MessageText& text, std::string_view path,
+                                       Dimension dimension, Zero zero) {
+  if (!is_given(text, path, describe(dimension))) return std::nullopt;
+  return check_quantity(text, path, dimension, zero);
+}
+
+std::optional<std::uint64_t> require_bytes(MessageText& text, std::string_view path) {
+  if (!is_given(text, path, describe(Dimension::size))) return std::nullopt;
+  return check_bytes(text, path);
 }
 
 }  // namespace shardscope

@@ -48,4 +48,12 @@ std::optional<double> check_quantity(MessageText& text, std::string_view path, D
 /// A size of at least one byte.
 std::optional<std::uint64_t> check_bytes(MessageText& text, std::string_view path);
 
+/// The same of fields that must be given. If one is missing, it is said what it takes.
+std::optional<double> require_number(MessageText& text, std::string_view path, NumberRange range);
+std::optional<std::int64_t> require_whole(MessageText& text, std::string_view path,
+                                          WholeRange range);
+std::optional<double> require_quantity(MessageText& text, std::string_view path,
+                                       Dimension dimension, Zero zero);
+std::optional<std::uint64_t> require_bytes(MessageText& text, std::string_view path);
+
 }  // namespace shardscope

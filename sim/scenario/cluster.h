@@ -50,6 +50,7 @@ struct BackgroundFlow {
 struct Cluster {
   /// Nodes and a fabric. The topology of `topology_of`, unless another one was read.
   ClusterSpec spec;
+  std::string node_preset;               ///< Where `spec.node` is from; empty for none.
   std::shared_ptr<const Topology> read;  ///< From a file; null if there is none.
 
   /// By rank, its device: index in Topology::devices().

@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/fabric_catalogue.h"
+#include "sim/scenario/node_catalogue.h"
 #include "sim/scenario/values.h"
+#include "sim/text/nearest_name.h"
 
 namespace shardscope {
 namespace {
@@ -29,8 +32,11 @@ FabricKind fabric_kind(const std::string& text) {
 
 class ClusterReader {
  public:
-  ClusterReader(MessageText& text, int world_size)
-      : text_(text), values_(text), world_size_(static_cast<std::size_t>(world_size)) {}
+  ClusterReader(MessageText& text, const std::filesystem::path& platforms, int world_size)
+      : text_(text),
+        values_(text),
+        platforms_(platforms),
+        world_size_(static_cast<std::size_t>(world_size)) {}
 
   ReadCluster read() {
     read_node();
@@ -54,30 +60,71 @@ class ClusterReader {
   void read_node() {
     if (!text_.has("cluster.node")) return;
     NodeSpec& node = spec().node.emplace();
-    node.devices = static_cast<std::size_t>(values_.required_whole("cluster.node.devices", kParts));
+    const bool has_preset = text_.has("cluster.node.preset");
+    if (has_preset) apply_node_preset(node);
+    if (!has_preset || text_.has("cluster.node.devices")) {
+      node.devices =
+          static_cast<std::size_t>(values_.required_whole("cluster.node.devices", kParts));
+    }
     const std::string nvlink = text_.enumerator("cluster.node.nvlink");
     if (text_.has("cluster.node.nvlink")) {
       node.nvlink = nvlink == "NVSWITCH" ? NodeSpec::Nvlink::nvswitch
                     : nvlink == "MESH"   ? NodeSpec::Nvlink::mesh
                                          : NodeSpec::Nvlink::none;
+      node.nvlink_pairs.clear();
     }
     if (node.nvlink != NodeSpec::Nvlink::none) {
       node.nvlink_cable = required_cable("cluster.node.nvlink_bandwidth",
                                          "cluster.node.nvlink_latency", node.nvlink_cable);
     }
     read_pcie(node);
+    const std::size_t nics = has_preset ? node.nics : node.devices_per_pcie_switch > 0 ? 1 : 0;
     node.nics = static_cast<std::size_t>(values_.optional_whole("cluster.node.nics", kPartsOrNone)
-                                             .value_or(node.devices_per_pcie_switch > 0 ? 1 : 0));
+                                             .value_or(static_cast<std::int64_t>(nics)));
+  }
+
+  void apply_node_preset(NodeSpec& node) {
+    const auto preset =
+        preset_of("cluster.node.preset", node_preset_names(platforms_), read_node_preset);
+    if (!preset) return;
+    node = preset->spec;
+    nic_bandwidth_bytes_per_s_ = preset->nic_bandwidth_bytes_per_s;
+    read_.node_device = preset->device;
+    read_.cluster.node_preset = text_.string("cluster.node.preset");
+  }
+
+  // What `read` reads of the catalogue's entry that the field names, if there is one.
+  template <typename Preset>
+  std::optional<Preset> preset_of(const char* path, const std::vector<std::string>& names,
+                                  std::optional<Preset> (*read)(const std::filesystem::path&,
+                                                                const std::string&,
+                                                                std::vector<Fault>&)) {
+    const std::string name = text_.string(path);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      const std::string allowed =
+          names.empty() ? "no presets found in " + platforms_.string() : one_of(names);
+      text_.refuse(path, "is not in the catalogue", allowed, nearest_name(name, names));
+      return std::nullopt;
+    }
+    std::vector<Fault> faults;
+    std::optional<Preset> preset = read(platforms_, name, faults);
+    for (const Fault& fault : faults) text_.refuse(path, "is wrong: " + format_fault(fault), {});
+    return preset;
   }
 
   void read_pcie(NodeSpec& node) {
+    const bool has_preset = text_.has("cluster.node.preset");
     const bool has_pcie = text_.has("cluster.node.pcie_bandwidth");
+    const std::size_t per_switch = has_preset ? node.devices_per_pcie_switch
+                                   : has_pcie ? node.devices
+                                              : 0;
     node.devices_per_pcie_switch = static_cast<std::size_t>(
         values_.optional_whole("cluster.node.devices_per_pcie_switch", kPartsOrNone)
-            .value_or(has_pcie ? static_cast<std::int64_t>(node.devices) : 0));
+            .value_or(static_cast<std::int64_t>(per_switch)));
     node.pcie_switches_per_host = static_cast<std::size_t>(
         values_.optional_whole("cluster.node.pcie_switches_per_host", kParts)
-            .value_or(kParts.high));
+            .value_or(has_preset ? static_cast<std::int64_t>(node.pcie_switches_per_host)
+                                 : kParts.high));
     if (node.devices_per_pcie_switch == 0) return;
     node.pcie_cable =
         required_cable("cluster.node.pcie_bandwidth", "cluster.node.pcie_latency", node.pcie_cable);
@@ -150,10 +197,20 @@ class ClusterReader {
     read_lengths(fabric);
   }
 
+  // Of the fields, else of the fabric's preset, else of the node's NICs, which have no latency.
   void read_link(CableSpec& cable) {
+    cable.bandwidth_bytes_per_s = nic_bandwidth_bytes_per_s_;
+    const bool has_preset = text_.has("cluster.fabric.preset");
+    if (has_preset) {
+      const auto preset =
+          preset_of("cluster.fabric.preset", fabric_preset_names(platforms_), read_fabric_preset);
+      cable.bandwidth_bytes_per_s = preset ? preset->bandwidth_bytes_per_s : 1;
+      cable.latency_s = preset ? preset->latency_s : 0;
+    }
     cable = required_cable("cluster.link.bandwidth", "cluster.link.latency", cable);
-    if (!text_.has("cluster.link.latency")) {
-      values_.required_quantity("cluster.link.latency", Dimension::time, Zero::allowed);
+    if (!has_preset && !text_.has("cluster.link.latency")) {
+      text_.report_missing("cluster.link.latency",
+                           describe(Dimension::time) + ", or a fabric preset");
     }
   }
 
@@ -246,15 +303,17 @@ class ClusterReader {
 
   MessageText& text_;
   Values values_;
+  const std::filesystem::path& platforms_;
   std::size_t world_size_;
+  double nic_bandwidth_bytes_per_s_ = 0;  // Of a node's preset; 0 if it has none.
   ReadCluster read_;
 };
 
 }  // namespace
 
-ReadCluster read_cluster(MessageText& text, const std::filesystem::path& /*platforms*/,
+ReadCluster read_cluster(MessageText& text, const std::filesystem::path& platforms,
                          int world_size) {
-  return ClusterReader(text, world_size).read();
+  return ClusterReader(text, platforms, world_size).read();
 }
 
 }  // namespace shardscope

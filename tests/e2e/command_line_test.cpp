@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -37,10 +39,10 @@ class CommandLine : public ::testing::Test {
 TEST_F(CommandLine, HelpAndVersion) {
   const Outcome help = run_program({"--help"});
   expect_success(help);
-  expect_mentions(help.out, {"run", "sweep", "merge", "explain", "memory", "check", "checkpoint",
-                             "init", "schema", "Examples:", "Exit codes"});
-  for (const char* command :
-       {"run", "sweep", "merge", "explain", "memory", "check", "checkpoint", "init", "schema"}) {
+  expect_mentions(help.out, {"run", "sweep", "merge", "explain", "memory", "platforms", "check",
+                             "checkpoint", "init", "schema", "Examples:", "Exit codes"});
+  for (const char* command : {"run", "sweep", "merge", "explain", "memory", "platforms", "check",
+                              "checkpoint", "init", "schema"}) {
     expect_success(run_program({command, "--help"}));
   }
   expect_mentions(run_program({"run", "--help"}).out, {"--set", "--strategy", "--json", "--html",
@@ -302,6 +304,45 @@ TEST_F(CommandLine, MemoryPrintsAndWrites) {
   EXPECT_EQ(parse_json(folder.read("table.json"))["precision"], "fp32");
 }
 
+// ---- The catalogue ----
+
+TEST_F(CommandLine, PlatformsListsTheCatalogue) {
+  const std::string path = folder.path("platforms.json");
+  const Outcome outcome = run_program({"platforms", "--json", path});
+  expect_success(outcome);
+  const Json::Value json = parse_json(folder.read("platforms.json"));
+  for (const char* list : {"devices", "nodes", "fabrics"}) {
+    for (const Json::Value& entry : json[list]) {
+      expect_mentions(outcome.out, {"\n  " + entry["name"].asString() + " "});
+    }
+  }
+  EXPECT_EQ(run_program({"platforms", "--json", "-"}).out, folder.read("platforms.json"));
+}
+
+TEST_F(CommandLine, PlatformsShowsAnEntryWithTheTextOfItsFile) {
+  for (const std::string entry : {"devices/t4-16g", "nodes/p5.48xlarge", "fabrics/hdr-200"}) {
+    const std::string name = fs::path(entry).filename().string();
+    const Outcome outcome = run_program({"platforms", name});
+    expect_success(outcome);
+    std::ifstream file(SHARDSCOPE_SOURCE_DIR "/platforms/" + entry + ".textproto");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_NE(text, "");
+    expect_mentions(outcome.out, {name + ": a ", "/platforms/" + entry + ".textproto:\n\n" + text});
+    const Json::Value json = parse_json(run_program({"platforms", name, "--json", "-"}).out);
+    EXPECT_EQ(json["devices"].size() + json["nodes"].size() + json["fabrics"].size(), 1U);
+  }
+}
+
+TEST_F(CommandLine, PlatformsRefusesUnknownNames) {
+  const Outcome outcome = run_program({"platforms", "dgx-a10"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  expect_mentions(outcome.err,
+                  {"platforms: dgx-a10: is not in the catalogue; did you mean \"dgx-a100\"?"});
+  EXPECT_EQ(run_program({"platforms", ""}).exit_code, 2);
+  EXPECT_EQ(run_program({"platforms", "../devices/classroom"}).exit_code, 2);
+}
+
 // ---- Where the program lies ----
 
 TEST_F(CommandLine, AnInstalledProgramRunsWhereverItIsPut) {
@@ -319,6 +360,7 @@ TEST_F(CommandLine, AnInstalledProgramRunsWhereverItIsPut) {
     expect_success(outcome);
     expect_mentions(outcome.out, {"quickstart", "ZERO3"});
     expect_mentions(run_program({"schema"}, options).out, {"message Scenario"});
+    expect_mentions(run_program({"platforms"}, options).out, {"classroom", "dgx-1v", "hdr-200"});
   }
 }
 

@@ -84,6 +84,25 @@ TEST_F(ClusterFields, NodesStandBehindTheirNics) {
   EXPECT_EQ(routes.length(0, 4), 6U) << "device, PCIe switch, NIC, rail and back";
 }
 
+TEST_F(ClusterFields, PresetsGiveWhatFieldsDoNotSay) {
+  const Cluster cluster = read(
+      "world_size: 16 node { preset: \"dgx-a100\" pcie_bandwidth: \"20GBps\" } "
+      "fabric { kind: RAILS preset: \"hdr-200\" }");
+  EXPECT_EQ(cluster.spec.nodes, 2U);
+  EXPECT_EQ(cluster.spec.node->nvlink, NodeSpec::Nvlink::nvswitch);
+  EXPECT_EQ(cluster.spec.node->nvlink_cable.bandwidth_bytes_per_s, 300e9);
+  EXPECT_EQ(cluster.spec.node->pcie_cable.bandwidth_bytes_per_s, 20e9);
+  EXPECT_EQ(cluster.spec.node->nics, 8U);
+  EXPECT_EQ(cluster.spec.fabric->cable.bandwidth_bytes_per_s, 25e9);
+  EXPECT_GT(cluster.spec.fabric->cable.latency_s, 0);
+  const Cluster slower = read("world_size: 16 node { preset: \"dgx-a100\" } " + kLink);
+  EXPECT_EQ(slower.spec.fabric->cable.bandwidth_bytes_per_s, 1.25e9);
+  const Cluster nics = read(
+      "world_size: 16 node { preset: \"p4d.24xlarge\" } "
+      "link { latency: \"1us\" }");
+  EXPECT_EQ(nics.spec.fabric->cable.bandwidth_bytes_per_s, 12.5e9);
+}
+
 TEST_F(ClusterFields, ASingleNodeNeedsNoLink) {
   const Cluster cluster = read("world_size: 4 " + kNode);
   EXPECT_EQ(cluster.spec.nodes, 1U);
@@ -168,7 +187,7 @@ TEST_F(ClusterFields, WhatIsWrongIsNamed) {
   const std::vector<BadCluster> all = {
       {"world_size: 8",
        "cluster.link.bandwidth: missing; a rate such as \"10Gbps\" (bits) or \"12.5GBps\" (bytes)\n"
-       "cluster.link.latency: missing; a time such as \"5us\"\n"},
+       "cluster.link.latency: missing; a time such as \"5us\", or a fabric preset\n"},
       {eight + "nodes: 4", "cluster.nodes: 4 is not enough; at least 8 for 8 ranks\n"},
       {eight + "fabric { kind: TORUS lengths: [3, 2] }",
        "cluster.fabric: a torus needs 3 x 2 x 1 endpoints, has 8\n"},
@@ -201,17 +220,17 @@ TEST_F(ClusterFields, WhatIsWrongIsNamed) {
        "(bytes)\n"},
       {eight + "node { devices: 4 devices_per_pcie_switch: 2 pcie_switches_per_host: 1 "
                "pcie_bandwidth: \"0GBps\" }",
-       "cluster.node.pcie_bandwidth: \"0GBps\" is not allowed; a rate such as \"10Gbps\" (bits) or "
-       "\"12.5GBps\" (bytes), greater "
-       "than 0\n"
        "cluster.node.socket_bandwidth: missing; a rate such as \"10Gbps\" (bits) or \"12.5GBps\" "
-       "(bytes)\n"},
+       "(bytes)\n"
+       "cluster.node.pcie_bandwidth: \"0GBps\" is not allowed; a rate such as \"10Gbps\" (bits) or "
+       "\"12.5GBps\" (bytes), greater than 0\n"},
       {eight + "rank_speed { ranks: \"8\" speed: 0.5 } rank_speed { ranks: \"1-\" } "
                "rank_speed { speed: 0 }",
        "cluster.rank_speed.ranks: \"8\" has rank 8 of 8; ranks and ranges of them, for example "
        "\"3\" or \"0-3,7\"\n"
        "cluster.rank_speed.ranks: \"1-\" is no list of ranks; ranks and ranges of them, for "
        "example \"3\" or \"0-3,7\"\n"
+       "cluster.rank_speed: lacks ranks; ranks and ranges of them, for example \"3\" or \"0-3,7\"\n"
        "cluster.rank_speed.speed: 0 is not allowed; a number from 0.001 up to 1000\n"},
       {eight + "rank_speed { ranks: \"1\" } rank_speed { ranks: \"0-2\" speed: 0.5 "
                "change { at: \"2s\" speed: 0.6 } change { at: \"1s\" speed: 0.1 } }",
