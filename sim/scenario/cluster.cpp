@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include "core/check.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 

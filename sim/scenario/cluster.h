@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "sim/topology/cluster_spec.h"
-#include "sim/topology/topology.h"
+#include "sim/topology/parts.h"
 
 namespace shardscope {
+
+class Topology;
 
 /// From a date on, since the start.
 struct SpeedChange {

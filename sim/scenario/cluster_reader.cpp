@@ -9,6 +9,7 @@
 #include "sim/scenario/node_catalogue.h"
 #include "sim/scenario/values.h"
 #include "sim/text/nearest_name.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {

@@ -10,6 +10,7 @@
 #include "sim/scenario/nvlink_pairs.h"
 #include "sim/scenario/text_file.h"
 #include "sim/text/nearest_name.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {

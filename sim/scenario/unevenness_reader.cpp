@@ -10,6 +10,7 @@
 #include "sim/scenario/block_values.h"
 #include "sim/scenario/rank_list.h"
 #include "sim/text/nearest_name.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/topology/topology.h"
+#include "sim/topology/parts.h"
 
 namespace shardscope {
 

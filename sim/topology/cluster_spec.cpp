@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/topology/fabrics.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {

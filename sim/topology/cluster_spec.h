@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "sim/topology/nodes.h"
-#include "sim/topology/topology.h"
+#include "sim/topology/parts.h"
 
 namespace shardscope {
+
+class Topology;
 
 enum class FabricKind { star, ring, fully_connected, leaf_spine, fat_tree, rails, torus };
 

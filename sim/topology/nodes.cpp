@@ -1,6 +1,7 @@
 #include "sim/topology/nodes.h"
 
 #include "sim/topology/builder_faults.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {

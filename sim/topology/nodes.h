@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/topology/topology.h"
+#include "sim/topology/parts.h"
 
 namespace shardscope {
+
+class Topology;
 
 /// A mesh's NVLinks between devices a and b of a node.
 struct NvlinkPair {
