@@ -44,6 +44,16 @@ struct MemoryArguments {
 };
 int memory_command(const MemoryArguments& arguments);
 
+struct CollectiveArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string operation = "all_reduce";
+  std::string bytes = "8..128MiB";
+  std::optional<std::string> algorithm;  ///< Comma-separated names, or "all".
+  std::optional<std::string> json;       ///< "-" is standard output.
+};
+int collective_command(const CollectiveArguments& arguments);
+
 struct TopologyArguments {
   std::string scenario;
   std::vector<std::string> set;

@@ -32,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
   shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+  shardscope collective my.textproto --algorithm all  times of an all_reduce, by size
   shardscope topology my.textproto                  what its cluster is, and where it is narrow
   shardscope platforms dgx-h100                     a node of the catalogue, with sources
   shardscope checkpoint inspect checkpoints/ZERO1   what the newest checkpoint holds
@@ -62,6 +63,11 @@ constexpr const char* kExplainExamples = R"(Examples:
 
 constexpr const char* kMemoryExample = R"(Example:
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
+
+constexpr const char* kCollectiveExamples = R"(Examples:
+  shardscope collective my.textproto
+  shardscope collective my.textproto --op all_gather --bytes 1MiB..1GiB:4
+  shardscope collective my.textproto --bytes 64MiB --algorithm all)";
 
 constexpr const char* kTopologyExamples = R"(Examples:
   shardscope topology my.textproto
@@ -96,6 +102,7 @@ using shardscope::CheckpointConsolidateArguments;
 using shardscope::CheckpointInspectArguments;
 using shardscope::CheckpointReshardArguments;
 using shardscope::CheckpointVerifyArguments;
+using shardscope::CollectiveArguments;
 using shardscope::ExplainArguments;
 using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
@@ -253,6 +260,35 @@ void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = memory_command(arguments); });
 }
 
+void add_collective(CLI::App& app, CollectiveArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("collective", "Time one collective on a scenario's cluster, by size");
+  command->footer(kCollectiveExamples);
+  command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
+      ->required()
+      ->type_name("SCENARIO");
+  command
+      ->add_option("--op", arguments.operation,
+                   "all_reduce, reduce_scatter, all_gather or broadcast")
+      ->type_name("OP")
+      ->capture_default_str();
+  command
+      ->add_option("--bytes", arguments.bytes,
+                   "Size of the vector, or a range of sizes that double: FROM..TO[:FACTOR]")
+      ->type_name("SIZES")
+      ->capture_default_str();
+  command
+      ->add_option("--algorithm", arguments.algorithm,
+                   "These instead of the scenario's, or all: RING,DIRECT,...")
+      ->type_name("A,B")
+      ->check(why_empty);
+  add_set(*command, arguments.set, "Override a field, e.g. cluster.world_size=16");
+  command->add_option("--json", arguments.json, "Write the figures as JSON; - is standard output")
+      ->type_name("FILE")
+      ->check(why_empty);
+  command->callback([&] { exit_code = collective_command(arguments); });
+}
+
 void add_topology(CLI::App& app, TopologyArguments& arguments, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("topology", "Show a scenario's cluster: links, routes, bottlenecks");
@@ -407,6 +443,7 @@ int run_program(int argc, char** argv) {
   MergeArguments merge;
   ExplainArguments explain;
   MemoryArguments memory;
+  CollectiveArguments collective;
   TopologyArguments topology;
   PlatformsArguments platforms;
   CheckArguments check;
@@ -417,6 +454,7 @@ int run_program(int argc, char** argv) {
   add_merge(app, merge, exit_code);
   add_explain(app, explain, exit_code);
   add_memory(app, memory, exit_code);
+  add_collective(app, collective, exit_code);
   add_topology(app, topology, exit_code);
   add_platforms(app, platforms, exit_code);
   add_check(app, check, exit_code);

@@ -181,7 +181,7 @@ void add_links(const Platform& platform, const LinkLoads& loads, RunResult& resu
     if (result.links_size() == kMostLinks) {
       break;
     }
-    const PlatformLink& link = platform.links()[load.link];
+    const PathLink& link = platform.links()[load.link];
     LinkUse& message = *result.add_links();
     message.set_name(link.name);
     message.set_bandwidth_bytes_per_s(link.bandwidth_bytes_per_s);

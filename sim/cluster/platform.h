@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/scenario/scenario.h"
+#include "sim/topology/paths.h"
 
 namespace simgrid::s4u {
 class Host;
@@ -19,29 +20,10 @@ class Host;
 
 namespace shardscope {
 
-/// One direction of a cable.
-struct PlatformLink {
-  std::string name;
-  double bandwidth_bytes_per_s = 0;
-};
-
-/// What a message crosses.
-struct Path {
-  std::vector<std::size_t> links;  ///< Indices in Platform::links().
-  double latency_s = 0;
-};
-
-class Platform {
+class Platform : public ClusterPaths {
  public:
-  virtual ~Platform() = default;
-
   int world_size() const { return static_cast<int>(hosts_.size()); }
   simgrid::s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
-
-  const std::vector<PlatformLink>& links() const { return links_; }
-
-  /// From a rank to another. Ranks on several threads may ask at once.
-  virtual Path path(int from, int to) const = 0;
 
   /// The host of a device that cluster.background names, and what messages between two of them
   /// cross.
@@ -50,10 +32,9 @@ class Platform {
 
  protected:
   std::vector<simgrid::s4u::Host*> hosts_;  // By rank.
-  std::vector<PlatformLink> links_;
 };
 
-/// Hosts of a platform that is built compute at this speed; kernels are given in seconds of it.
+/// Hosts of a platform that is built compute at this speed.
 inline constexpr double kHostSpeed = 1e9;
 
 /// A host's states: alone, and beside a collective (DeviceSpec::communication_slowdown).

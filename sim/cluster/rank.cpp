@@ -12,7 +12,11 @@ DeviceSpec device_of(const Scenario& scenario, int rank) {
 
 bool speed_changes(const Scenario& scenario, int rank) {
   const std::vector<RankSpeed>& speeds = scenario.cluster.rank_speeds;
-  return !speeds.empty() && !speeds[static_cast<std::size_t>(rank)].changes.empty();
+  if (speeds.empty()) {
+    return false;
+  }
+  const RankSpeed& speed = speeds[static_cast<std::size_t>(rank)];
+  return speed.has_profile || !speed.changes.empty();
 }
 
 }  // namespace

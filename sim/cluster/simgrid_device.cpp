@@ -124,6 +124,7 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, bool speed_changes,
                              SimGridTransport& transport, Recorder& recorder)
     : spec_(spec),
       speed_changes_(speed_changes),
+      host_speed_(s4u::this_actor::get_host()->get_speed()),
       recorder_(recorder),
       memory_(spec.memory_bytes),
       stream_(std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
@@ -156,7 +157,7 @@ void SimGridDevice::synchronize() {
   }
   const double begin_s = now();
   make_execution()
-      ->set_flops_amount(seconds * kHostSpeed)
+      ->set_flops_amount(seconds * host_speed_)
       ->set_host(s4u::this_actor::get_host())
       ->wait();
   // One after another, the last one ending now.
@@ -175,7 +176,7 @@ void SimGridDevice::run_one_by_one() {
   for (const Kernel& kernel : launched_) {
     const double begin_s = now();
     make_execution()
-        ->set_flops_amount(kernel.time.total_s() * kHostSpeed)
+        ->set_flops_amount(kernel.time.total_s() * host_speed_)
         ->set_host(s4u::this_actor::get_host())
         ->wait();
     timeline_.computed(kernel.position.phase, now());

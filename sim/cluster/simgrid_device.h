@@ -65,6 +65,7 @@ class SimGridDevice final : public Device {
 
   const DeviceSpec& spec_;
   bool speed_changes_;
+  double host_speed_;  // Kernels are given in seconds of it.
   Recorder& recorder_;
   MemoryLedger memory_;
   Timeline timeline_;

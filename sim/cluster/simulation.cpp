@@ -1,6 +1,5 @@
 #include "sim/cluster/simulation.h"
 
-#include <csignal>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -11,11 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/check.h"
 #include "core/training/loss_scaler.h"
 #include "sim/cluster/background.h"
 #include "sim/cluster/collect.h"
-#include "sim/cluster/network.h"
+#include "sim/cluster/engine.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/cluster/save_point.h"
@@ -25,38 +23,6 @@ namespace shardscope {
 namespace s4u = simgrid::s4u;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSanitized = true;  // The sanitizers follow threads, not hand-made contexts.
-#else
-constexpr bool kSanitized = false;
-#endif
-
-// The arguments SimGrid's engine takes its configuration from.
-std::vector<std::string> engine_arguments(int threads) {
-  std::vector<std::string> arguments = {
-      "shardscope", "--log=xbt_cfg.thresh:warning ker_engine.thresh:error",
-      "--cfg=contexts/nthreads:" + std::to_string(threads), "--cfg=contexts/synchro:posix",
-      "--cfg=debug/verbose-exit:no"};
-  for (const auto& [name, value] : simgrid_settings()) {
-    arguments.push_back("--cfg=" + name + ":" + value);
-  }
-  if (kSanitized) {
-    arguments.emplace_back("--cfg=contexts/factory:thread");
-  }
-  return arguments;
-}
-
-// SimGrid's engine takes over what Ctrl-C does, with a handler that looks at its state from
-// wherever the program is: what was arranged before is kept.
-class KeptInterruptHandler {
- public:
-  KeptInterruptHandler() { sigaction(SIGINT, nullptr, &before_); }
-  void restore() const { sigaction(SIGINT, &before_, nullptr); }
-
- private:
-  struct sigaction before_ {};
-};
 
 // Ranks that ran out of memory, and when. The first one counts, of several at one instant the
 // lowest.
@@ -124,19 +90,7 @@ void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults
 
 RunResult simulate(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
                    const BatchSource* batches, const SimulationOptions& options) {
-  std::vector<std::string> arguments = engine_arguments(options.threads);
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  argv.push_back(nullptr);
-  int argc = static_cast<int>(arguments.size());
-  const KeptInterruptHandler interrupt;
-  s4u::Engine engine(&argc, argv.data());
-  interrupt.restore();
-  s4u::Engine::on_deadlock_cb(
-      [] { check_failed("no deadlock", "ranks wait for each other", __FILE__, __LINE__); });
-
+  const std::unique_ptr<s4u::Engine> engine = make_engine(options.threads);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   const std::deque<BackgroundTraffic> background =
       start_background(scenario.cluster.background, *platform);
@@ -159,7 +113,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
                          run_rank(rank, options, faults, save, failure);
                        });
   }
-  engine.run();
+  engine->run();
 
   if (faults.first.has_value()) {
     return out_of_memory_result(scenario, strategy, ranks, faults.first->rank,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/collectives/plan.h"
 #include "sim/topology/cluster_spec.h"
 #include "sim/topology/parts.h"
 
@@ -25,6 +26,7 @@ struct SpeedChange {
 struct RankSpeed {
   double speed = 1;
   std::vector<SpeedChange> changes;  ///< By date.
+  bool has_profile = false;          ///< The platform's file changes it.
 };
 
 struct BandwidthChange {
@@ -49,22 +51,46 @@ struct BackgroundFlow {
   double begin_s = 0;
 };
 
+/// A SimGrid platform: SimGrid loads it, and keeps its routes.
+struct PlatformFile {
+  std::string path;
+  std::vector<std::string> hosts;  ///< Names, by device.
+};
+
+/// A file that describes the cluster or its nodes.
+struct ClusterFile {
+  std::string path;
+  std::string kind;                     ///< "an NCCL topology"
+  std::string digest;                   ///< Of its bytes.
+  std::vector<std::string> understood;  ///< "8 devices"
+  std::vector<std::string> left_aside;  ///< What has no meaning here.
+};
+
+/// Which schedules collectives follow.
+struct CollectiveSpec {
+  std::optional<Algorithm> algorithm = Algorithm::ring;  ///< None: AUTO.
+  int channels = 1;                                      ///< Of rings.
+};
+
 struct Cluster {
   /// Nodes and a fabric. The topology of `topology_of`, unless another one was read.
   ClusterSpec spec;
-  std::string node_preset;               ///< Where `spec.node` is from; empty for none.
-  std::shared_ptr<const Topology> read;  ///< From a file; null if there is none.
+  std::string node_preset;  ///< Where `spec.node` is from; empty for none.
+  std::optional<ClusterFile> file;
+  std::shared_ptr<const Topology> read;  ///< From the file; null if there is none.
+  std::optional<PlatformFile> platform;  ///< Instead of a topology.
+  std::size_t devices_per_node = 1;
 
   /// By rank, its device: index in Topology::devices().
   std::vector<std::size_t> placement;
   std::vector<RankSpeed> rank_speeds;  ///< By rank; empty if all devices are alike.
   std::vector<LinkChange> link_changes;
   std::vector<BackgroundFlow> background;
-
-  std::size_t devices_per_node() const { return shardscope::devices_per_node(spec); }
+  CollectiveSpec collective;
 };
 
-/// What was read or is built, with the links' changes but those of later dates. It passes check().
+/// Unless the cluster is a platform: what was read or is built, with the links' changes but those
+/// of later dates. It passes check().
 Topology topology_of(const Cluster& cluster);
 
 /// Links whose names match: a name, or a pattern with * and ?.

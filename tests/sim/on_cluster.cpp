@@ -9,10 +9,9 @@
 #include <string>
 
 #include "sim/cluster/background.h"
-#include "sim/cluster/network.h"
+#include "sim/cluster/engine.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/simgrid_transport.h"
-#include "tests/sim/sanitized.h"
 
 namespace shardscope::testing {
 namespace {
@@ -20,20 +19,7 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
-  std::vector<std::string> arguments = {"test", "--log=xbt_cfg.thresh:warning"};
-  for (const auto& [name, value] : simgrid_settings()) {
-    arguments.push_back("--cfg=" + name + ":" + value);
-  }
-  if (kSanitized) {
-    arguments.emplace_back("--cfg=contexts/factory:thread");
-  }
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  int argc = static_cast<int>(argv.size());
-  argv.push_back(nullptr);
-  s4u::Engine engine(&argc, argv.data());
+  const std::unique_ptr<s4u::Engine> engine = make_engine(1);
   Scenario scenario;
   scenario.cluster = cluster;
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
@@ -45,7 +31,7 @@ std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
       results[static_cast<std::size_t>(rank)] = body(rank, transport);
     });
   }
-  engine.run();
+  engine->run();
   return results;
 }
 

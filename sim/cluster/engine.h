@@ -1,0 +1,16 @@
+// SimGrid's engine, set up as all simulations here want it.
+#pragma once
+
+#include <memory>
+
+namespace simgrid::s4u {
+class Engine;
+}
+
+namespace shardscope {
+
+/// Quiet, with network.h's settings, so many threads for the actors' own work, and the handler of
+/// SIGINT that was there before. Aborts when actors wait for each other. Once per process.
+std::unique_ptr<simgrid::s4u::Engine> make_engine(int threads);
+
+}  // namespace shardscope

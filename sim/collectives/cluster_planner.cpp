@@ -1,0 +1,142 @@
+#include "sim/collectives/cluster_planner.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "core/collectives/closed_forms.h"
+#include "core/collectives/schedule.h"
+#include "sim/collectives/cost_estimate.h"
+#include "sim/collectives/ring_orders.h"
+
+namespace shardscope {
+namespace {
+
+/// DIRECT's messages are too many to look at for more ranks.
+constexpr int kMostDirectRanks = 1024;
+
+}  // namespace
+
+int node_of(const Cluster& cluster, int rank) {
+  return static_cast<int>(cluster.placement[static_cast<std::size_t>(rank)] /
+                          cluster.devices_per_node);
+}
+
+bool has_even_nodes(const std::vector<int>& node_of_rank) {
+  std::map<int, int> ranks;
+  for (const int node : node_of_rank) {
+    ++ranks[node];
+  }
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const auto& node) { return node.second == ranks.begin()->second; });
+}
+
+std::optional<std::string> why_not_hierarchical(const Cluster& cluster) {
+  if (cluster.collective.algorithm != Algorithm::hierarchical) {
+    return std::nullopt;
+  }
+  std::vector<int> nodes;
+  for (std::size_t rank = 0; rank < cluster.placement.size(); ++rank) {
+    nodes.push_back(node_of(cluster, static_cast<int>(rank)));
+  }
+  return has_even_nodes(nodes) ? std::nullopt
+                               : std::optional<std::string>("needs as many ranks on each node");
+}
+
+ClusterPlanner::ClusterPlanner(const Cluster& cluster, const ClusterPaths& paths)
+    : cluster_(cluster), paths_(paths) {}
+
+std::vector<int> ClusterPlanner::nodes_of(const RankGroup& group) const {
+  std::vector<int> nodes;
+  for (int rank = 0; rank < group.size; ++rank) {
+    nodes.push_back(node_of(cluster_, group.world_rank(rank)));
+  }
+  return nodes;
+}
+
+CollectivePlan ClusterPlanner::make_plan(Algorithm algorithm, Operation operation,
+                                         const RankGroup& group, std::uint64_t bytes) const {
+  CollectivePlan plan;
+  plan.algorithm = algorithm;
+  const std::vector<int> nodes = nodes_of(group);
+  if (algorithm == Algorithm::hierarchical) {
+    if (!has_even_nodes(nodes)) {  // A part of the ranks; all of them were checked.
+      plan.algorithm = Algorithm::ring;
+      return plan;
+    }
+    plan.nodes = NodeGroups(nodes);
+  } else if (algorithm == Algorithm::ring && cluster_.collective.channels > 1 && group.size > 1) {
+    plan.rings = RingOrders(ring_orders(nodes, cluster_.collective.channels));
+  } else if (algorithm == Algorithm::double_tree && group.size > 1) {
+    const Path path = paths_.path(group.world_rank(0), group.world_rank(1));
+    double bandwidth = std::numeric_limits<double>::infinity();
+    for (const std::size_t link : path.links) {
+      bandwidth = std::min(bandwidth, paths_.links()[link].bandwidth_bytes_per_s);
+    }
+    plan.segments = best_segments(operation, group.size, bytes,
+                                  {.bandwidth_bytes_per_s = bandwidth,
+                                   .path_latency_s = path.latency_s,
+                                   .fully_connected = false});
+  }
+  return plan;
+}
+
+ClusterPlanner::Planned ClusterPlanner::cheapest(Operation operation, const RankGroup& group,
+                                                 std::uint64_t bytes) const {
+  Planned best;
+  best.choice = {operation, group.size, bytes, Algorithm::ring,
+                 std::numeric_limits<double>::infinity()};
+  for (const Algorithm algorithm : kAlgorithms) {
+    if (algorithm == Algorithm::direct && group.size > kMostDirectRanks) {
+      continue;
+    }
+    const auto plan =
+        std::make_shared<const CollectivePlan>(make_plan(algorithm, operation, group, bytes));
+    const auto schedule =
+        make_schedule(operation, plan, group.size, Chunking::even(bytes, group.size));
+    const double seconds = estimated_seconds(*schedule, group, paths_);
+    if (seconds < best.choice.estimated_s) {
+      best.plan = plan;
+      best.choice.algorithm = algorithm_of(*plan, operation);
+      best.choice.estimated_s = seconds;
+    }
+  }
+  return best;
+}
+
+std::shared_ptr<const CollectivePlan> ClusterPlanner::plan(Operation operation,
+                                                           const RankGroup& group,
+                                                           std::uint64_t bytes) const {
+  const bool is_auto = !cluster_.collective.algorithm.has_value();
+  const Key key{operation, group.first, group.stride, group.size, bytes};
+  const std::lock_guard lock(mutex_);
+  const auto known = planned_.find(key);
+  if (known != planned_.end()) {
+    return known->second.plan;
+  }
+  Planned planned = is_auto ? cheapest(operation, group, bytes)
+                            : Planned{std::make_shared<const CollectivePlan>(make_plan(
+                                          *cluster_.collective.algorithm, operation, group, bytes)),
+                                      {}};
+  return planned_.emplace(key, std::move(planned)).first->second.plan;
+}
+
+std::vector<CollectiveChoice> ClusterPlanner::choices() const {
+  std::vector<CollectiveChoice> choices;
+  if (cluster_.collective.algorithm.has_value()) {
+    return choices;
+  }
+  const std::lock_guard lock(mutex_);
+  std::set<std::tuple<Operation, int, std::uint64_t>> listed;  // Groups of one size choose alike.
+  for (const auto& [key, planned] : planned_) {
+    const CollectiveChoice& choice = planned.choice;
+    if (choice.bytes > 0 && choice.ranks > 1 &&
+        listed.emplace(choice.operation, choice.ranks, choice.bytes).second) {
+      choices.push_back(choice);
+    }
+  }
+  return choices;
+}
+
+}  // namespace shardscope

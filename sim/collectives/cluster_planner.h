@@ -1,0 +1,66 @@
+// Which schedules collectives follow on a scenario's cluster.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/collectives/planner.h"
+#include "sim/scenario/cluster.h"
+#include "sim/topology/paths.h"
+
+namespace shardscope {
+
+/// What AUTO chose, and the estimate by which it did.
+struct CollectiveChoice {
+  Operation operation = Operation::all_reduce;
+  int ranks = 0;
+  std::uint64_t bytes = 0;
+  Algorithm algorithm = Algorithm::ring;
+  double estimated_s = 0;
+};
+
+class ClusterPlanner final : public CollectivePlanner {
+ public:
+  /// Follows the cluster's collective.algorithm. Both must outlive it.
+  ClusterPlanner(const Cluster& cluster, const ClusterPaths& paths);
+
+  std::shared_ptr<const CollectivePlan> plan(Operation operation, const RankGroup& group,
+                                             std::uint64_t bytes) const override;
+
+  /// Of AUTO, so far, by operation, ranks and bytes.
+  std::vector<CollectiveChoice> choices() const;
+
+ private:
+  using Key = std::tuple<Operation, int, int, int, std::uint64_t>;
+  struct Planned {
+    std::shared_ptr<const CollectivePlan> plan;
+    CollectiveChoice choice;
+  };
+
+  CollectivePlan make_plan(Algorithm algorithm, Operation operation, const RankGroup& group,
+                           std::uint64_t bytes) const;
+  Planned cheapest(Operation operation, const RankGroup& group, std::uint64_t bytes) const;
+  std::vector<int> nodes_of(const RankGroup& group) const;
+
+  const Cluster& cluster_;
+  const ClusterPaths& paths_;
+  mutable std::mutex mutex_;
+  mutable std::map<Key, Planned> planned_;
+};
+
+/// Whether each node that has ranks has as many of them.
+bool has_even_nodes(const std::vector<int>& node_of_rank);
+
+/// "needs as many ranks on each node": of a cluster that asks for HIERARCHICAL and cannot have it.
+std::optional<std::string> why_not_hierarchical(const Cluster& cluster);
+
+/// The node that a rank's device is on.
+int node_of(const Cluster& cluster, int rank);
+
+}  // namespace shardscope

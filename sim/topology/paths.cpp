@@ -1,0 +1,23 @@
+#include "sim/topology/paths.h"
+
+#include <utility>
+
+#include "sim/topology/analysis.h"
+
+namespace shardscope {
+
+GraphPaths::GraphPaths(Topology topology, std::vector<std::size_t> placement)
+    : topology_(std::move(topology)), placement_(std::move(placement)), routes_(topology_) {
+  for (const Link& link : topology_.links()) {
+    links_.push_back({link.name, link.cable.bandwidth_bytes_per_s});
+  }
+}
+
+Path GraphPaths::between_devices(std::size_t from, std::size_t to) const {
+  const std::lock_guard lock(mutex_);
+  Route route = routes_.route(from, to);
+  const double latency_s = path_latency_s(topology_, route);
+  return {std::move(route), latency_s};
+}
+
+}  // namespace shardscope
