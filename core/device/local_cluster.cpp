@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/tensor/kernels.h"
 
 namespace shardscope {
 namespace {
@@ -20,8 +19,7 @@ namespace {
 struct ClusterStopped {};
 
 struct Message {
-  DType dtype;
-  std::size_t count;
+  std::vector<Tensor> tensors;  // In `data`, if they are real.
   std::vector<std::byte> data;
 };
 
@@ -95,21 +93,28 @@ class LocalTransport final : public Transport {
   int rank() const override { return rank_; }
   int world_size() const override { return board_.world_size(); }
 
-  std::unique_ptr<Request> isend(int peer, Tensor data) override {
-    std::vector<std::byte> copy;
-    if (data.is_real()) {
-      copy.assign(data.data, data.data + data.bytes());
+  std::unique_ptr<Request> isend(int peer, TensorList data) override {
+    Message message;
+    const bool is_real = !data.empty() && data.front().is_real();
+    message.data.resize(is_real ? bytes_of(data) : 0);
+    std::byte* copy = message.data.data();
+    for (const Tensor& tensor : data) {
+      message.tensors.push_back({is_real ? copy : nullptr, tensor.dtype, tensor.count});
+      if (is_real) {
+        std::memcpy(copy, tensor.data, tensor.bytes());
+        copy += tensor.bytes();
+      }
     }
-    board_.send(rank_, peer, {data.dtype, data.count, std::move(copy)});
+    board_.send(rank_, peer, std::move(message));
     return std::make_unique<SentRequest>();
   }
 
-  void recv(int peer, Tensor data, Arrival arrival) override {
-    Message message = board_.receive(peer, rank_);
-    SHARDSCOPE_CHECK(message.dtype == data.dtype && message.count == data.count,
-                     "a receive names another type or count than was sent");
-    const bool is_real = !message.data.empty();
-    deliver({is_real ? message.data.data() : nullptr, message.dtype, message.count}, data, arrival);
+  using Transport::recv;
+  void recv(std::span<const Incoming> messages) override {
+    for (const Incoming& incoming : messages) {
+      const Message message = board_.receive(incoming.peer, rank_);
+      deliver(message.tensors, incoming.data, incoming.arrival);
+    }
   }
 
  private:
