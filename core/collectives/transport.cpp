@@ -15,6 +15,20 @@ std::size_t bytes_of(TensorList tensors) {
   return bytes;
 }
 
+MessageCopy::MessageCopy(TensorList message) {
+  const bool is_real = !message.empty() && message.front().is_real();
+  memory_.resize(is_real ? bytes_of(message) : 0);
+  std::byte* copy = memory_.data();
+  tensors_.reserve(message.size());
+  for (const Tensor& tensor : message) {
+    tensors_.push_back({is_real ? copy : nullptr, tensor.dtype, tensor.count});
+    if (is_real) {
+      std::memcpy(copy, tensor.data, tensor.bytes());
+      copy += tensor.bytes();
+    }
+  }
+}
+
 void deliver(TensorList arrived, TensorList data, Arrival arrival) {
   SHARDSCOPE_CHECK(arrived.size() == data.size(), "a receive names other tensors than were sent");
   for (std::size_t i = 0; i < data.size(); ++i) {

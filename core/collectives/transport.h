@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/collectives/round.h"
 #include "core/tensor/tensor.h"
@@ -26,6 +27,19 @@ class Request {
 
   /// Blocks until the sent memory may change. Call once.
   virtual void wait() = 0;
+};
+
+/// A copy of a message, for transports that cannot leave it where it is. Shape-only tensors stay
+/// so.
+class MessageCopy {
+ public:
+  explicit MessageCopy(TensorList message);
+
+  TensorList tensors() const { return tensors_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  std::vector<Tensor> tensors_;
 };
 
 /// A message to be received.

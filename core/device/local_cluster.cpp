@@ -1,7 +1,6 @@
 #include "core/device/local_cluster.h"
 
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -18,11 +17,6 @@ namespace {
 /// Ends the waits of ranks whose peer has thrown; never leaves this file.
 struct ClusterStopped {};
 
-struct Message {
-  std::vector<Tensor> tensors;  // In `data`, if they are real.
-  std::vector<std::byte> data;
-};
-
 // What was sent to one rank and not yet received. A lock of its own, so that a message wakes only
 // the rank it is for.
 struct Mailbox {
@@ -30,7 +24,7 @@ struct Mailbox {
 
   std::mutex mutex;
   std::condition_variable arrived;
-  std::vector<std::deque<Message>> from;
+  std::vector<std::deque<MessageCopy>> from;
   bool stopped = false;
 };
 
@@ -45,7 +39,7 @@ class Switchboard {
 
   int world_size() const { return static_cast<int>(mailboxes_.size()); }
 
-  void send(int from, int to, Message message) {
+  void send(int from, int to, MessageCopy message) {
     Mailbox& mailbox = of(to);
     {
       const std::lock_guard lock(mailbox.mutex);
@@ -54,15 +48,15 @@ class Switchboard {
     mailbox.arrived.notify_one();
   }
 
-  Message receive(int from, int to) {
+  MessageCopy receive(int from, int to) {
     Mailbox& mailbox = of(to);
-    std::deque<Message>& queue = mailbox.from[static_cast<std::size_t>(from)];
+    std::deque<MessageCopy>& queue = mailbox.from[static_cast<std::size_t>(from)];
     std::unique_lock lock(mailbox.mutex);
     mailbox.arrived.wait(lock, [&] { return mailbox.stopped || !queue.empty(); });
     if (queue.empty()) {
       throw ClusterStopped{};
     }
-    Message message = std::move(queue.front());
+    MessageCopy message = std::move(queue.front());
     queue.pop_front();
     return message;
   }
@@ -94,26 +88,15 @@ class LocalTransport final : public Transport {
   int world_size() const override { return board_.world_size(); }
 
   std::unique_ptr<Request> isend(int peer, TensorList data) override {
-    Message message;
-    const bool is_real = !data.empty() && data.front().is_real();
-    message.data.resize(is_real ? bytes_of(data) : 0);
-    std::byte* copy = message.data.data();
-    for (const Tensor& tensor : data) {
-      message.tensors.push_back({is_real ? copy : nullptr, tensor.dtype, tensor.count});
-      if (is_real) {
-        std::memcpy(copy, tensor.data, tensor.bytes());
-        copy += tensor.bytes();
-      }
-    }
-    board_.send(rank_, peer, std::move(message));
+    board_.send(rank_, peer, MessageCopy(data));
     return std::make_unique<SentRequest>();
   }
 
   using Transport::recv;
   void recv(std::span<const Incoming> messages) override {
     for (const Incoming& incoming : messages) {
-      const Message message = board_.receive(incoming.peer, rank_);
-      deliver(message.tensors, incoming.data, incoming.arrival);
+      const MessageCopy message = board_.receive(incoming.peer, rank_);
+      deliver(message.tensors(), incoming.data, incoming.arrival);
     }
   }
 
