@@ -1,9 +1,9 @@
 #include "core/collectives/chunked_tensor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/check.h"
-#include "core/tensor/kernels.h"
 
 namespace shardscope {
 
@@ -22,31 +22,35 @@ ChunkedTensor ChunkedTensor::even(Tensor tensor, int chunks) {
   return ChunkedTensor({{tensor, Chunking::even(tensor.count, chunks).chunk}}, chunks);
 }
 
-Tensor ChunkedTensor::piece(const Part& part, int index) const {
-  const Chunking chunking{part.tensor.count, part.chunk};
-  return part.tensor.slice(chunking.offset(index), chunking.size(index));
-}
-
-Tensor ChunkedTensor::chunk(int index) const {
-  SHARDSCOPE_CHECK(parts_.size() == 1, "the chunk is not in one piece");
-  return piece(parts_.front(), index);
-}
-
-void ChunkedTensor::pack(int index, Tensor into) const {
-  std::size_t offset = 0;
-  for (const Part& part : parts_) {
-    const Tensor source = piece(part, index);
-    convert(into.slice(offset, source.count), source);
-    offset += source.count;
+void ChunkedTensor::append(Range range, std::vector<Tensor>& pieces) const {
+  if (is_contiguous()) {
+    if (range.count > 0) {
+      pieces.push_back(parts_.front().tensor.slice(range.offset, range.count));
+    }
+    return;
+  }
+  const std::size_t end = range.offset + range.count;
+  while (range.offset < end) {
+    const std::size_t chunk = range.offset / chunking_.chunk;
+    const std::size_t inside = range.offset - chunk * chunking_.chunk;
+    const std::size_t count = std::min(chunking_.chunk - inside, end - range.offset);
+    append_of_chunk(static_cast<int>(chunk), {inside, count}, pieces);
+    range.offset += count;
   }
 }
 
-void ChunkedTensor::unpack(int index, Tensor from) const {
-  std::size_t offset = 0;
+// The range is inside the chunk.
+void ChunkedTensor::append_of_chunk(int chunk, Range range, std::vector<Tensor>& pieces) const {
+  const std::size_t end = range.offset + range.count;
+  std::size_t part_begin = 0;
   for (const Part& part : parts_) {
-    const Tensor destination = piece(part, index);
-    convert(destination, from.slice(offset, destination.count));
-    offset += destination.count;
+    const std::size_t from = std::max(range.offset, part_begin);
+    const std::size_t to = std::min(end, part_begin + part.chunk);
+    if (from < to) {
+      pieces.push_back(part.tensor.slice(
+          static_cast<std::size_t>(chunk) * part.chunk + (from - part_begin), to - from));
+    }
+    part_begin += part.chunk;
   }
 }
 

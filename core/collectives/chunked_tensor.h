@@ -1,6 +1,6 @@
 // The memory a collective works on: a logical vector cut into one chunk per rank, laid over one or
 // more tensors. With several parts chunk c is the concatenation of chunk c of each part, as when
-// the shards of all layers travel in one all_gather.
+// the shards of all layers travel in one all_gather, and the vector that of the chunks.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,15 @@ class ChunkedTensor {
 
   Chunking chunking() const { return chunking_; }
   DType dtype() const { return parts_.empty() ? DType::fp32 : parts_.front().tensor.dtype; }
+  std::size_t bytes() const { return chunking_.count * size_of(dtype()); }
 
   bool is_contiguous() const { return parts_.size() <= 1; }
 
-  /// The chunk's memory; only if contiguous.
-  Tensor chunk(int index) const;
-
-  /// Copies a chunk into, or from, a contiguous tensor of its size.
-  void pack(int index, Tensor into) const;
-  void unpack(int index, Tensor from) const;
+  /// Appends the memory of the range's elements, in their order. None of it is empty.
+  void append(Range range, std::vector<Tensor>& pieces) const;
 
  private:
-  Tensor piece(const Part& part, int index) const;
+  void append_of_chunk(int chunk, Range range, std::vector<Tensor>& pieces) const;
 
   std::vector<Part> parts_;
   Chunking chunking_;

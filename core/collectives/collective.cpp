@@ -5,39 +5,34 @@
 #include "core/check.h"
 
 namespace shardscope {
-namespace {
-
-bool reduces(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::reduce_scatter;
-}
-
-}  // namespace
 
 Collective::Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data,
-                       RankGroup group, Purpose purpose, std::optional<LayerRange> layers,
+                       RankGroup group, int rank, Purpose purpose, std::optional<LayerRange> layers,
                        MemoryLedger& ledger, Storage storage)
     : schedule_(std::move(schedule)),
       data_(std::move(data)),
       group_(group),
+      rank_(rank),
       purpose_(purpose),
       layers_(layers) {
   SHARDSCOPE_CHECK(group.size == schedule_->world_size(), "the schedule is for another group");
   if (schedule_->rounds() == 0) {
     return;
   }
-  SHARDSCOPE_CHECK(data_.is_contiguous() || !reduces(schedule_->operation()),
-                   "a reduction of several parts");
-  const std::size_t chunk = data_.chunking().size(0);
-  const auto staging = [&] {
-    return Buffer(ledger, Category::communication_buckets, data_.dtype(), chunk, storage,
+  const bool adds = reduces(schedule_->operation());
+  SHARDSCOPE_CHECK(data_.is_contiguous() || !adds, "a reduction of several parts");
+  if (data_.is_contiguous() && !adds) {
+    return;
+  }
+  const Staging staging = schedule_->staging(rank);
+  const auto buffer = [&](std::size_t elements) {
+    return Buffer(ledger, Category::communication_buckets, data_.dtype(), elements, storage,
                   Contents::undefined);
   };
   if (!data_.is_contiguous()) {
-    send_staging_ = staging();
+    send_staging_ = buffer(staging.sent);
   }
-  if (!data_.is_contiguous() || reduces(schedule_->operation())) {
-    receive_staging_ = staging();
-  }
+  receive_staging_ = buffer(adds ? staging.added : staging.received);
 }
 
 std::string Collective::name() const {
@@ -54,60 +49,49 @@ std::string Collective::name() const {
 }
 
 void Collective::run(Transport& transport) {
-  const int rank = group_.group_rank(transport.rank());
-  SHARDSCOPE_CHECK(group_.world_rank(rank) == transport.rank() && rank < group_.size,
+  SHARDSCOPE_CHECK(group_.world_rank(rank_) == transport.rank() && rank_ < group_.size,
                    "the rank is not in the group");
   for (int i = 0; i < schedule_->rounds(); ++i) {
-    run_round(schedule_->round(rank, i), transport);
+    schedule_->round(rank_, i, round_);
+    run_round(transport);
   }
 }
 
-void Collective::run_round(const Round& round, Transport& transport) {
-  std::unique_ptr<Request> sending;
-  if (round.send.has_value()) {
-    sending = transport.isend(group_.world_rank(round.send->peer), outgoing(round.send->chunk));
+void Collective::run_round(Transport& transport) {
+  pieces_.clear();
+  sizes_.clear();
+  for (const auto transfers : {round_.sends(), round_.receives()}) {
+    for (const Transfer& transfer : transfers) {
+      const std::size_t before = pieces_.size();
+      for (const Range& range : round_.ranges(transfer)) {
+        data_.append(range, pieces_);
+      }
+      sizes_.push_back(pieces_.size() - before);
+    }
   }
-  if (round.receive.has_value()) {
-    transport.recv(group_.world_rank(round.receive->peer), incoming(round.receive->chunk),
-                   round.reduce ? Arrival::is_added : Arrival::replaces);
-    received(round.receive->chunk);
+  // Now the pieces stay where they are.
+  const Tensor* piece = pieces_.data();
+  auto size = sizes_.begin();
+  const auto next = [&] {
+    const TensorList message = {piece, *size};
+    piece += *size++;
+    return message;
+  };
+  for (const Transfer& send : round_.sends()) {
+    sending_.push_back(transport.isend(group_.world_rank(send.peer), next()));
   }
-  if (sending != nullptr) {
-    sending->wait();
+  for (const Transfer& receive : round_.receives()) {
+    arriving_.push_back(
+        {.peer = group_.world_rank(receive.peer), .data = next(), .arrival = receive.arrival});
   }
-}
-
-Tensor Collective::outgoing(int chunk) {
-  if (chunk == Transfer::kToken) {
-    return {};
+  if (!arriving_.empty()) {
+    transport.recv(arriving_);
   }
-  if (data_.is_contiguous()) {
-    return data_.chunk(chunk);
+  for (const std::unique_ptr<Request>& request : sending_) {
+    request->wait();
   }
-  if (staged_chunk_ == chunk) {  // Passed on as it came.
-    std::swap(send_staging_, receive_staging_);
-  } else {
-    data_.pack(chunk, send_staging_.slice(0, data_.chunking().size(chunk)));
-  }
-  return send_staging_.slice(0, data_.chunking().size(chunk));
-}
-
-Tensor Collective::incoming(int chunk) {
-  if (chunk == Transfer::kToken) {
-    return {};
-  }
-  if (data_.is_contiguous()) {
-    return data_.chunk(chunk);
-  }
-  staged_chunk_.reset();
-  return receive_staging_.slice(0, data_.chunking().size(chunk));
-}
-
-void Collective::received(int chunk) {
-  if (chunk != Transfer::kToken && !data_.is_contiguous()) {
-    data_.unpack(chunk, receive_staging_.slice(0, data_.chunking().size(chunk)));
-    staged_chunk_ = chunk;
-  }
+  sending_.clear();
+  arriving_.clear();
 }
 
 }  // namespace shardscope

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/collectives/chunked_tensor.h"
+#include "core/collectives/rank_group.h"
 #include "core/collectives/schedule.h"
 #include "core/collectives/transport.h"
 #include "core/nn/model.h"
@@ -14,27 +16,17 @@
 
 namespace shardscope {
 
-/// Ranks first, first + stride, ...: those that take part in a collective, by their rank in it.
-struct RankGroup {
-  int first = 0;
-  int stride = 1;
-  int size = 1;
-
-  int world_rank(int group_rank) const { return first + group_rank * stride; }
-  int group_rank(int world_rank) const { return (world_rank - first) / stride; }
-};
-
 /// What a collective is counted as: the training's data, or what decides on it (a norm, a flag of
 /// overflow), which no table of the wire has.
 enum class Purpose { data, norm, overflow };
 
 class Collective {
  public:
-  /// Staging is registered as communication_buckets: one chunk for what is received to be added,
-  /// and one for each direction if a chunk is not contiguous in memory. Throws OutOfMemory. The
-  /// data must stay valid until the collective has been run.
+  /// Runs on `rank` of the group. Its Staging is registered as communication_buckets: `added`, and
+  /// if a chunk is not contiguous in memory `sent` and `received`. Throws OutOfMemory. The data
+  /// must stay valid until the collective has been run.
   Collective(std::unique_ptr<const Schedule> schedule, ChunkedTensor data, RankGroup group,
-             Purpose purpose, std::optional<LayerRange> layers, MemoryLedger& ledger,
+             int rank, Purpose purpose, std::optional<LayerRange> layers, MemoryLedger& ledger,
              Storage storage);
 
   const Schedule& schedule() const { return *schedule_; }
@@ -46,25 +38,29 @@ class Collective {
   /// "all_gather layers.2", "all_reduce norm"; the operation alone if the data is no layer's.
   std::string name() const;
 
-  /// Runs the transport's rank through the schedule and returns when its last round is done.
+  /// Runs the rank through the schedule over its transport and returns when its last round is done.
   void run(Transport& transport);
 
  private:
-  void run_round(const Round& round, Transport& transport);
-  Tensor outgoing(int chunk);
-  Tensor incoming(int chunk);
-  void received(int chunk);
+  void run_round(Transport& transport);
 
   std::unique_ptr<const Schedule> schedule_;
   ChunkedTensor data_;
   RankGroup group_;
+  int rank_;
   Purpose purpose_;
   std::optional<LayerRange> layers_;
+  // A device packs what it sends and receives; here messages go from the sender's tensors into the
+  // receiver's, and these are held for the ledger's sake.
   Buffer send_staging_;
-  // A device receives here what it adds, too; there the transport adds from the sender's memory,
-  // and this is held for the ledger's sake.
   Buffer receive_staging_;
-  std::optional<int> staged_chunk_;  // What receive_staging_ holds.
+
+  // Of the round under way.
+  Round round_;
+  std::vector<Tensor> pieces_;      // Of all messages, sends first.
+  std::vector<std::size_t> sizes_;  // Of each message, in pieces.
+  std::vector<std::unique_ptr<Request>> sending_;
+  std::vector<Incoming> arriving_;
 };
 
 }  // namespace shardscope

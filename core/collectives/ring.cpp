@@ -1,5 +1,7 @@
 #include "core/collectives/ring.h"
 
+#include <utility>
+
 #include "core/check.h"
 
 namespace shardscope {
@@ -7,89 +9,97 @@ namespace {
 
 class RingSchedule final : public Schedule {
  public:
-  RingSchedule(Operation operation, int world_size, Chunking chunking, int root)
-      : Schedule(operation, world_size, chunking), root_(root) {}
-
-  int rounds() const override {
-    const int n = world_size();
-    switch (operation()) {
-      case Operation::reduce_scatter:
-      case Operation::all_gather:
-        return n - 1;
-      case Operation::all_reduce:
-      case Operation::broadcast:
-        return 2 * (n - 1);
-      case Operation::barrier: {
-        int rounds = 0;
-        while ((1 << rounds) < n) {
-          ++rounds;
-        }
-        return rounds;
-      }
-    }
-    return 0;
+  RingSchedule(Operation operation, std::shared_ptr<const RingOrders> rings, int world_size,
+               Chunking chunking, int root)
+      : Schedule(operation, Algorithm::ring, world_size, chunking),
+        rings_(std::move(rings)),
+        root_(root) {
+    SHARDSCOPE_CHECK(rings_->fits(world_size), "rings of another group");
   }
 
-  Round round(int rank, int index) const override {
-    const int n = world_size();
-    switch (operation()) {
-      case Operation::reduce_scatter:
-        return around(rank, rank - index - 1, /*reduce=*/true);
-      case Operation::all_gather:
-        return around(rank, rank - index, /*reduce=*/false);
-      case Operation::all_reduce:
-        return index < n - 1 ? around(rank, rank - index - 1, /*reduce=*/true)
-                             : around(rank, rank - (index - (n - 1)), /*reduce=*/false);
-      case Operation::broadcast:
-        return down_the_chain(rank, index);
-      case Operation::barrier:
-        return {.send = Transfer{wrap(rank + (1 << index)), Transfer::kToken},
-                .receive = Transfer{wrap(rank - (1 << index)), Transfer::kToken}};
-    }
-    return {};
+  int rounds() const override {
+    const bool twice = operation() == Operation::all_reduce || operation() == Operation::broadcast;
+    return (twice ? 2 : 1) * (world_size() - 1);
+  }
+
+  std::int64_t messages() const override { return std::int64_t{rounds()} * rings_->channels(); }
+
+  // A part for each channel, on every rank.
+  Staging staging(int /*rank*/) const override {
+    const int channels = rings_->channels();
+    const std::size_t part = Chunking::even(chunking().size(0), channels).chunk;
+    return symmetric_staging(operation(),
+                             rounds() > 0 ? static_cast<std::size_t>(channels) * part : 0);
   }
 
  private:
-  int wrap(int value) const {
-    const int n = world_size();
-    return (value % n + n) % n;
+  void fill(int rank, int index, Round& round) const override {
+    for (int channel = 0; channel < rings_->channels(); ++channel) {
+      fill(channel, rings_->position(channel, rank), index, round);
+    }
   }
 
-  // A message of the chunk, unless there is no such chunk or it is empty.
-  std::optional<Transfer> transfer(int peer, int chunk) const {
-    const bool any = chunk >= 0 && chunk < world_size() && chunking().size(chunk) > 0;
-    return any ? std::optional(Transfer{peer, chunk}) : std::nullopt;
+  // `place` is the rank's in the channel's ring.
+  void fill(int channel, int place, int index, Round& round) const {
+    const int half = world_size() - 1;
+    switch (operation()) {
+      case Operation::reduce_scatter:
+        return around(channel, place, place - index - 1, Arrival::is_added, round);
+      case Operation::all_gather:
+        return around(channel, place, place - index, Arrival::replaces, round);
+      case Operation::all_reduce:
+        return index < half
+                   ? around(channel, place, place - index - 1, Arrival::is_added, round)
+                   : around(channel, place, place - (index - half), Arrival::replaces, round);
+      case Operation::broadcast:
+        return down_the_chain(channel, place, index, round);
+      case Operation::barrier:
+        break;
+    }
   }
 
-  // The rank passes `chunk` on and receives the one before it.
-  Round around(int rank, int chunk, bool reduce) const {
-    return {.send = transfer(wrap(rank + 1), wrap(chunk)),
-            .receive = transfer(wrap(rank - 1), wrap(chunk - 1)),
-            .reduce = reduce};
+  int rank_at(int channel, int place) const { return rings_->rank_at(channel, wrap(place)); }
+
+  // What the channel moves of a chunk.
+  Range part(int channel, int chunk) const {
+    const Range whole = chunking().range(chunk);
+    if (rings_->channels() == 1) {
+      return whole;
+    }
+    const Range part = Chunking::even(whole.count, rings_->channels()).range(channel);
+    return {whole.offset + part.offset, part.count};
+  }
+
+  // The rank passes on the chunk of the rank at place `of`, and receives that of the one before it.
+  void around(int channel, int place, int of, Arrival arrival, Round& round) const {
+    round.send(rank_at(channel, place + 1), part(channel, rank_at(channel, of)));
+    round.receive(rank_at(channel, place - 1), arrival, part(channel, rank_at(channel, of - 1)));
   }
 
   // The rank at distance d from the root receives chunk j in round d-1+j and sends it in round d+j.
-  Round down_the_chain(int rank, int index) const {
-    const int distance = wrap(rank - root_);
-    Round round;
-    if (distance > 0) {
-      round.receive = transfer(wrap(rank - 1), index - (distance - 1));
-    }
+  void down_the_chain(int channel, int place, int index, Round& round) const {
+    const int distance = wrap(place - rings_->position(channel, root_));
+    const auto chunk = [&](int j) {
+      return j >= 0 && j < world_size() ? part(channel, j) : Range{};
+    };
     if (distance < world_size() - 1) {
-      round.send = transfer(wrap(rank + 1), index - distance);
+      round.send(rank_at(channel, place + 1), chunk(index - distance));
     }
-    return round;
+    if (distance > 0) {
+      round.receive(rank_at(channel, place - 1), Arrival::replaces, chunk(index - distance + 1));
+    }
   }
 
+  std::shared_ptr<const RingOrders> rings_;
   int root_;
 };
 
 }  // namespace
 
-std::unique_ptr<const Schedule> make_ring_schedule(Operation operation, int world_size,
-                                                   Chunking chunking, int root) {
-  SHARDSCOPE_CHECK(world_size >= 1 && root >= 0 && root < world_size, "no such process group");
-  return std::make_unique<RingSchedule>(operation, world_size, chunking, root);
+std::unique_ptr<const Schedule> make_ring_schedule(Operation operation,
+                                                   std::shared_ptr<const RingOrders> rings,
+                                                   int world_size, Chunking chunking, int root) {
+  return std::make_unique<RingSchedule>(operation, std::move(rings), world_size, chunking, root);
 }
 
 }  // namespace shardscope

@@ -1,7 +1,6 @@
 #include "core/device/local_cluster.h"
 
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -11,19 +10,12 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/tensor/kernels.h"
 
 namespace shardscope {
 namespace {
 
 /// Ends the waits of ranks whose peer has thrown; never leaves this file.
 struct ClusterStopped {};
-
-struct Message {
-  DType dtype;
-  std::size_t count;
-  std::vector<std::byte> data;
-};
 
 // What was sent to one rank and not yet received. A lock of its own, so that a message wakes only
 // the rank it is for.
@@ -32,7 +24,7 @@ struct Mailbox {
 
   std::mutex mutex;
   std::condition_variable arrived;
-  std::vector<std::deque<Message>> from;
+  std::vector<std::deque<MessageCopy>> from;
   bool stopped = false;
 };
 
@@ -47,7 +39,7 @@ class Switchboard {
 
   int world_size() const { return static_cast<int>(mailboxes_.size()); }
 
-  void send(int from, int to, Message message) {
+  void send(int from, int to, MessageCopy message) {
     Mailbox& mailbox = of(to);
     {
       const std::lock_guard lock(mailbox.mutex);
@@ -56,15 +48,15 @@ class Switchboard {
     mailbox.arrived.notify_one();
   }
 
-  Message receive(int from, int to) {
+  MessageCopy receive(int from, int to) {
     Mailbox& mailbox = of(to);
-    std::deque<Message>& queue = mailbox.from[static_cast<std::size_t>(from)];
+    std::deque<MessageCopy>& queue = mailbox.from[static_cast<std::size_t>(from)];
     std::unique_lock lock(mailbox.mutex);
     mailbox.arrived.wait(lock, [&] { return mailbox.stopped || !queue.empty(); });
     if (queue.empty()) {
       throw ClusterStopped{};
     }
-    Message message = std::move(queue.front());
+    MessageCopy message = std::move(queue.front());
     queue.pop_front();
     return message;
   }
@@ -95,21 +87,17 @@ class LocalTransport final : public Transport {
   int rank() const override { return rank_; }
   int world_size() const override { return board_.world_size(); }
 
-  std::unique_ptr<Request> isend(int peer, Tensor data) override {
-    std::vector<std::byte> copy;
-    if (data.is_real()) {
-      copy.assign(data.data, data.data + data.bytes());
-    }
-    board_.send(rank_, peer, {data.dtype, data.count, std::move(copy)});
+  std::unique_ptr<Request> isend(int peer, TensorList data) override {
+    board_.send(rank_, peer, MessageCopy(data));
     return std::make_unique<SentRequest>();
   }
 
-  void recv(int peer, Tensor data, Arrival arrival) override {
-    Message message = board_.receive(peer, rank_);
-    SHARDSCOPE_CHECK(message.dtype == data.dtype && message.count == data.count,
-                     "a receive names another type or count than was sent");
-    const bool is_real = !message.data.empty();
-    deliver({is_real ? message.data.data() : nullptr, message.dtype, message.count}, data, arrival);
+  using Transport::recv;
+  void recv(std::span<const Incoming> messages) override {
+    for (const Incoming& incoming : messages) {
+      const MessageCopy message = board_.receive(incoming.peer, rank_);
+      deliver(message.tensors(), incoming.data, incoming.arrival);
+    }
   }
 
  private:

@@ -5,12 +5,12 @@
 namespace shardscope {
 
 ProcessGroup::ProcessGroup(Device& device, int rank, int world_size, Storage storage,
-                           Algorithm algorithm)
+                           const CollectivePlanner& planner)
     : device_(device),
       rank_(rank),
       members_{.first = 0, .stride = 1, .size = world_size},
       storage_(storage),
-      algorithm_(algorithm) {}
+      planner_(planner) {}
 
 ProcessGroup ProcessGroup::subgroup(RankGroup members) const {
   ProcessGroup group = *this;
@@ -47,9 +47,11 @@ std::unique_ptr<Work> ProcessGroup::barrier() {
 
 std::unique_ptr<Work> ProcessGroup::start(Operation operation, ChunkedTensor data,
                                           OptionalLayers layers, int root, Purpose purpose) {
-  auto schedule = make_schedule(operation, algorithm_, members_.size, data.chunking(), root);
-  return device_.enqueue(std::make_unique<Collective>(
-      std::move(schedule), std::move(data), members_, purpose, layers, device_.memory(), storage_));
+  auto schedule = make_schedule(operation, planner_.plan(operation, members_, data.bytes()),
+                                members_.size, data.chunking(), root);
+  return device_.enqueue(std::make_unique<Collective>(std::move(schedule), std::move(data),
+                                                      members_, rank_, purpose, layers,
+                                                      device_.memory(), storage_));
 }
 
 }  // namespace shardscope

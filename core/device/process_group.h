@@ -1,10 +1,11 @@
-// The collectives of torch.distributed for one rank: each makes a schedule, reserves staging and
-// goes onto the device's communication stream.
+// The collectives of torch.distributed for one rank: each asks the planner how, makes a
+// schedule, reserves staging and goes onto the device's communication stream.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "core/collectives/planner.h"
 #include "core/device/device.h"
 
 namespace shardscope {
@@ -13,11 +14,11 @@ class ProcessGroup {
  public:
   using OptionalLayers = std::optional<LayerRange>;
 
-  /// All ranks. The device must outlive the group.
+  /// All ranks. The device and the planner must outlive the group.
   ProcessGroup(Device& device, int rank, int world_size, Storage storage,
-               Algorithm algorithm = Algorithm::ring);
+               const CollectivePlanner& planner = ring_planner());
 
-  /// A part of this group's ranks, this one among them.
+  /// A part of this group's ranks, this one among them, with the same planner.
   ProcessGroup subgroup(RankGroup members) const;
 
   /// Of this rank in the group, and the group's size.
@@ -48,7 +49,7 @@ class ProcessGroup {
   int rank_;
   RankGroup members_;
   Storage storage_;
-  Algorithm algorithm_;
+  const CollectivePlanner& planner_;
 };
 
 }  // namespace shardscope

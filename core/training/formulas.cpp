@@ -1,9 +1,8 @@
 #include "core/training/formulas.h"
 
-#include <algorithm>
-
 #include "core/training/buckets.h"
 #include "core/training/gather_plan.h"
+#include "core/training/planned_collectives.h"
 #include "core/training/shard_geometry.h"
 
 namespace shardscope {
@@ -12,18 +11,6 @@ namespace {
 std::uint64_t ceil_divide(std::uint64_t count, int parts) {
   const auto n = static_cast<std::uint64_t>(parts);
   return count / n + (count % n != 0 ? 1 : 0);
-}
-
-// Elements of chunk `index` when S elements are cut into ceil(S / N).
-std::uint64_t chunk_size(std::uint64_t elements, int ranks, int index) {
-  const std::uint64_t k = ceil_divide(elements, ranks);
-  const std::uint64_t begin = std::min(elements, k * static_cast<std::uint64_t>(index));
-  return std::min(elements - begin, k);
-}
-
-std::uint64_t ring_all_reduce(std::uint64_t elements, int ranks, int rank) {
-  return 2 * elements - chunk_size(elements, ranks, rank) -
-         chunk_size(elements, ranks, (rank + 1) % ranks);
 }
 
 // Of the states, by what is held of parameters, gradients and fp32 states.
@@ -49,19 +36,19 @@ class Wire {
         model_(rank.model),
         options_(rank.options),
         ranks_(shard_group_ranks(rank.strategy, rank.world_size)),
-        replicas_(rank.world_size / ranks_),
-        rank_(rank.rank % ranks_),
-        replica_(rank.rank / ranks_),
+        shard_group_(shard_group(rank)),
+        replicas_(replica_group(rank)),
         geometry_(rank.strategy, rank.model, ranks_) {}
 
   std::uint64_t gradients() const {
     std::uint64_t inside = 0;
     std::uint64_t across = 0;
     std::uint64_t kept = 0;
+    const DType w = options_.reduce_precision;
     for (const Bucket& bucket : make_buckets(strategy_.reduction.buckets, geometry_,
                                              size_of(options_.accumulate_precision()))) {
       if (strategy_.reduction.collective == Reduction::all_reduce) {
-        inside += ring_all_reduce(bucket.count, ranks_, rank_);
+        inside += shard_group_.sent_bytes(Operation::all_reduce, bucket.count, w);
         continue;
       }
       std::uint64_t shard = 0;
@@ -69,64 +56,67 @@ class Wire {
            u <= geometry_.unit_of_tensor(bucket.last_tensor); ++u) {
         shard += geometry_.units()[u].shard;
       }
-      inside += others() * shard;
-      across += ring_all_reduce(shard, replicas_, replica_);
+      inside += shard_group_.sent_bytes(Operation::reduce_scatter, whole(shard), w);
+      across += replicas_.sent_bytes(Operation::all_reduce, shard, w);
       kept += shard;
     }
     const std::uint64_t reductions =
         strategy_.reduction.every_micro_step ? options_.micro_batches : 1;
-    const std::uint64_t w = size_of(options_.reduce_precision);
     if (strategy_.reduce_across_every_micro_step) {
-      return reductions * w * (inside + across);
+      return reductions * (inside + across);
     }
-    return w * (reductions * inside + ring_all_reduce(kept, replicas_, replica_));
+    return reductions * inside + replicas_.sent_bytes(Operation::all_reduce, kept, w);
   }
 
   std::uint64_t gathers(bool first_step) const {
-    std::uint64_t elements = 0;
+    std::uint64_t bytes = 0;
     for (const GatherStep& step : make_gather_plan(
              strategy_, geometry_,
              layer_uses(model_.layer_count(), options_.activation_checkpointing), first_step)) {
-      elements += shards(step.fetch);
+      bytes += gather(step.fetch);
       for (const std::vector<std::size_t>& units : step.prefetch) {
-        elements += shards(units);
+        bytes += gather(units);
       }
     }
-    return options_.micro_batches * size_of(options_.precision) * others() * elements;
+    return options_.micro_batches * bytes;
   }
 
   std::uint64_t update() const {
-    std::uint64_t elements = 0;
-    for (const ShardUnit& unit : geometry_.units()) {
+    std::uint64_t bytes = 0;
+    std::vector<std::size_t> published;
+    for (std::size_t u = 0; u < geometry_.units().size(); ++u) {
+      const ShardUnit& unit = geometry_.units()[u];
       if (unit.owner.has_value()) {
-        const bool is_last = rank_ == (*unit.owner + ranks_ - 1) % ranks_;
-        elements += is_last ? 0 : unit.count;
+        bytes += shard_group_.sent_bytes(Operation::broadcast, unit.count, options_.precision,
+                                         *unit.owner);
       } else if (strategy_.parameters == Placement::sharded ? is_persistent(strategy_, unit)
                                                             : strategy_.has_shards()) {
-        elements += others() * unit.shard;
+        published.push_back(u);
       }
     }
-    return size_of(options_.precision) * elements;
+    return bytes + gather(published);
   }
 
  private:
-  std::uint64_t others() const { return static_cast<std::uint64_t>(ranks_ - 1); }
+  std::uint64_t whole(std::uint64_t shard) const {
+    return static_cast<std::uint64_t>(ranks_) * shard;
+  }
 
-  std::uint64_t shards(const std::vector<std::size_t>& units) const {
-    std::uint64_t elements = 0;
+  // One all_gather.
+  std::uint64_t gather(const std::vector<std::size_t>& units) const {
+    std::uint64_t shards = 0;
     for (const std::size_t unit : units) {
-      elements += geometry_.units()[unit].shard;
+      shards += geometry_.units()[unit].shard;
     }
-    return elements;
+    return shard_group_.sent_bytes(Operation::all_gather, whole(shards), options_.precision);
   }
 
   const Strategy& strategy_;
   const ModelSpec& model_;
   const TrainingOptions& options_;
   int ranks_;
-  int replicas_;
-  int rank_;
-  int replica_;
+  PlannedCollectives shard_group_;
+  PlannedCollectives replicas_;
   ShardGeometry geometry_;
 };
 

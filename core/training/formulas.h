@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/collectives/planner.h"
 #include "core/nn/model.h"
 #include "core/tensor/dtype.h"
 #include "core/tensor/ledger.h"
@@ -14,13 +15,14 @@
 
 namespace shardscope {
 
-/// What the formulas are about: a rank of a training. References must outlive it.
+/// What the formulas are about: a rank of a training. References and the planner must outlive it.
 struct TrainingRank {
   const Strategy& strategy;
   const ModelSpec& model;
   const TrainingOptions& options;
   int world_size = 1;
   int rank = 0;
+  const CollectivePlanner* planner = nullptr;  ///< Of its collectives; null: ring_planner().
 };
 
 /// Model states, padding included (ZeRO, arXiv 1910.02054, section 5 and table 1):
@@ -40,14 +42,15 @@ struct StepKind {
   bool skipped = false;   ///< Gradients overflowed: no update was published.
 };
 
-/// Bytes of training data a rank sends in a step. With ring collectives rank r sends, of a vector
-/// of S elements in chunks s_0 .. s_N-1: reduce_scatter S - s_r, all_gather S - s_(r+1 mod N),
-/// all_reduce both; of a broadcast everything, but the rank before the root nothing.
+/// Bytes of training data a rank sends in a step. all_reduce, reduce_scatter, all_gather and
+/// broadcast stand for predicted_sent_elements (collectives/closed_forms.h) of the plan for it, of
+/// a vector of so many elements.
 ///   gradients   per reduction (g or 1 of them): w times, for each bucket, all_reduce(elements) or
 ///               reduce_scatter(N sum(k_u)), with R > 1 also all_reduce(sum(k_u)) over R
-///   gathers     b (N-1) k_u for each time the plan gathers unit u (gather_plan.h)
-///   update      b (N-1) sum(k_u) where shards are published, of all units or the persistent ones;
-///               b P_t for each tensor that is broadcast
+///   gathers     b all_gather(N sum(k_u)) for each all_gather of units u (gather_plan.h)
+///   update      b all_gather(N sum(k_u)) where shards are published, of all units or the
+///   persistent
+///               ones; b broadcast(P_t) for each tensor that is broadcast
 std::uint64_t predicted_sent_bytes(const TrainingRank& rank, StepKind kind);
 
 /// The most a rank ever holds: states, inputs and buffers that stay, and at the worst moment of a

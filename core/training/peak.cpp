@@ -15,6 +15,7 @@
 #include "core/training/buckets.h"
 #include "core/training/formulas.h"
 #include "core/training/gather_plan.h"
+#include "core/training/planned_collectives.h"
 #include "core/training/shard_geometry.h"
 
 namespace shardscope {
@@ -29,6 +30,8 @@ class Peak {
         options_(rank.options),
         ranks_(static_cast<std::uint64_t>(shard_group_ranks(strategy_, rank.world_size))),
         replicas_(static_cast<std::uint64_t>(rank.world_size) / ranks_),
+        shard_group_(shard_group(rank)),
+        replica_group_(replica_group(rank)),
         geometry_(strategy_, model_, static_cast<int>(ranks_)),
         buckets_(make_buckets(reduction_.buckets, geometry_, a())),
         rows_(options_.global_batch / static_cast<std::uint64_t>(rank.world_size) /
@@ -104,13 +107,19 @@ class Peak {
     return bytes;
   }
 
-  // An all_gather of several units packs their chunks: one buffer for each direction.
+  // Of an all_gather, which packs the chunks of several units.
   std::uint64_t staging(const std::vector<std::size_t>& units) const {
     std::uint64_t chunk = 0;
     for (const std::size_t unit : units) {
       chunk += geometry_.units()[unit].shard;
     }
-    return units.size() > 1 && ranks_ > 1 ? 2 * b() * chunk : 0;
+    return shard_group_.staging_bytes(Operation::all_gather, ranks_ * chunk, options_.precision,
+                                      units.size());
+  }
+
+  // Of an all_reduce of shards, or parts of them, over their replicas.
+  std::uint64_t staging_across(std::uint64_t elements) const {
+    return replica_group_.staging_bytes(Operation::all_reduce, elements, options_.reduce_precision);
   }
 
   void fetch(const GatherStep& step, std::size_t layer, std::uint64_t activations) {
@@ -282,10 +291,11 @@ class Peak {
   // What a bucket's reduction needs until it is done. `passed_on` of it were written before.
   std::uint64_t reduction(const Bucket& bucket, std::uint64_t& passed_on) const {
     const std::uint64_t count = scatters() ? ranks_ * shard(bucket) : bucket.count;
-    const std::uint64_t chunk = scatters() ? shard(bucket) : (count + ranks_ - 1) / ranks_;
-    std::uint64_t bytes = ranks_ > 1 ? w() * chunk : 0;
+    std::uint64_t bytes =
+        shard_group_.staging_bytes(scatters() ? Operation::reduce_scatter : Operation::all_reduce,
+                                   count, options_.reduce_precision);
     if (scatters() && replicas_ > 1 && strategy_.reduce_across_every_micro_step) {
-      bytes += w() * ((chunk + replicas_ - 1) / replicas_);
+      bytes += staging_across(shard(bucket));
     }
     const DType lying = keeps_shards() ? options_.precision : options_.accumulate_precision();
     const bool converts = lying != options_.reduce_precision;
@@ -349,14 +359,15 @@ class Peak {
         micro_step_ + 1 == options_.micro_batches) {
       const std::uint64_t kept = geometry_.owned_elements(0);
       const bool converts = options_.accumulate_precision() != options_.reduce_precision;
-      moment(w() * ((kept + replicas_ - 1) / replicas_ + (converts ? kept : 0)));
+      moment(staging_across(kept) + (converts ? w() * kept : 0));
     }
   }
 
   void update() {
     const bool is_cut = strategy_.cuts_shards();
     if (options_.clip_norm > 0 || options_.dynamic_loss_scale.has_value()) {
-      moment(is_cut && ranks_ > 1 ? 8 : 4);
+      // One fp32 number.
+      moment(4 + (is_cut ? shard_group_.staging_bytes(Operation::all_reduce, 1, DType::fp32) : 0));
     }
     if (strategy_.fp32_gradient_copy > 0 && options_.accumulate_precision() != DType::fp32) {
       moment(4 * std::min<std::uint64_t>(strategy_.fp32_gradient_copy, owned_));
@@ -377,6 +388,8 @@ class Peak {
   const TrainingOptions& options_;
   std::uint64_t ranks_;
   std::uint64_t replicas_;
+  PlannedCollectives shard_group_;
+  PlannedCollectives replica_group_;
   ShardGeometry geometry_;
   std::vector<Bucket> buckets_;
   std::uint64_t rows_;

@@ -73,16 +73,20 @@ void set_time(const StepTime& time, TimeSplit& message) {
   message.set_exposed_optimizer_s(at(time.exposed_s, Phase::optimizer));
 }
 
-void add_rank(const Scenario& scenario, const Strategy& strategy, const Rank& rank,
-              RunResult& result) {
+void add_rank(const Scenario& scenario, const Strategy& strategy, const CollectivePlanner& planner,
+              const Rank& rank, RunResult& result) {
   RankResult& message = *result.add_ranks();
   message.set_rank(rank.rank());
   const MemoryLedger& memory = rank.device().memory();
   set_memory(memory.peak(), memory.peak_total(), *message.mutable_peak());
   const CategoryBytes held = states(memory.current());
   set_memory(held, sum(held), *message.mutable_state());
-  const TrainingRank place{strategy, scenario.model, scenario.training, scenario.world_size,
-                           rank.rank()};
+  const TrainingRank place{strategy,
+                           scenario.model,
+                           scenario.training,
+                           scenario.world_size,
+                           rank.rank(),
+                           &planner};
   const CategoryBytes predicted = predicted_state_bytes(place);
   set_memory(predicted, sum(predicted), *message.mutable_predicted_state());
   message.set_predicted_peak_bytes(predicted_peak_bytes(place));
@@ -191,6 +195,17 @@ void add_links(const Platform& platform, const LinkLoads& loads, RunResult& resu
   }
 }
 
+void add_choices(const ClusterPlanner& planner, RunResult& result) {
+  for (const CollectiveChoice& choice : planner.choices()) {
+    ChosenAlgorithm& message = *result.add_chosen_algorithms();
+    message.set_operation(std::string(name(choice.operation)));
+    message.set_ranks(choice.ranks);
+    message.set_bytes(choice.bytes);
+    message.set_algorithm(std::string(name(choice.algorithm)));
+    message.set_estimated_s(choice.estimated_s);
+  }
+}
+
 // The fp32 weights in torch order, from those who own them.
 void for_each_weights(const Ranks& ranks, const std::function<void(Tensor)>& visit) {
   std::vector<std::pair<std::size_t, Tensor>> parts;
@@ -209,17 +224,17 @@ void for_each_weights(const Ranks& ranks, const std::function<void(Tensor)>& vis
 }  // namespace
 
 RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
-                           const Platform& platform,
-                           const std::deque<BackgroundTraffic>& background, const Ranks& ranks,
+                           const RunCluster& cluster, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights) {
   RunResult result = base_result(scenario, strategy, "completed");
   add_steps(scenario, ranks, result);
   for (const auto& rank : ranks) {
-    add_rank(scenario, strategy, *rank, result);
+    add_rank(scenario, strategy, cluster.planner, *rank, result);
   }
   add_recordings(ranks, result);
-  const LinkLoads loads = link_loads(platform, ranks, background);
-  add_links(platform, loads, result);
+  const LinkLoads loads = link_loads(cluster.platform, ranks, cluster.background);
+  add_links(cluster.platform, loads, result);
+  add_choices(cluster.planner, result);
   set_limits(loads, last_rank(ranks, ranks.front()->steps().size() - 1), *result.mutable_limits());
   if (scenario.training.storage == Storage::real) {
     Fnv1a digest;

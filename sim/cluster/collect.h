@@ -13,17 +13,24 @@
 #include "sim/cluster/link_loads.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
+#include "sim/collectives/cluster_planner.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
 
 class RunResult;
 
+/// What the ranks ran on.
+struct RunCluster {
+  const Platform& platform;
+  const ClusterPlanner& planner;
+  const std::deque<BackgroundTraffic>& background;
+};
+
 /// Of ranks that have all trained to the end. `on_weights` gets the final fp32 weights in torch
 /// order, if the run is not shape-only; it may be empty.
 RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
-                           const Platform& platform,
-                           const std::deque<BackgroundTraffic>& background, const Ranks& ranks,
+                           const RunCluster& cluster, const Ranks& ranks,
                            const std::function<void(Tensor)>& on_weights);
 
 /// Of a run that its own rules ended, with the steps before that, which all ranks did.

@@ -22,12 +22,13 @@ bool speed_changes(const Scenario& scenario, int rank) {
 }  // namespace
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-           const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
-           int rank)
+           const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
+           const RecordedSteps& recorded, int rank)
     : scenario_(scenario),
       strategy_(strategy),
       weights_(weights),
       batches_(batches),
+      planner_(planner),
       rank_(rank),
       device_spec_(device_of(scenario, rank)),
       transport_(platform, rank),
@@ -36,7 +37,7 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {
   device_.emplace(device_spec_, speed_changes(scenario_, rank_), transport_, recorder_);
-  group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage);
+  group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage, planner_);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   if (resumed != nullptr) {
     trainer_->initialize(*resumed);

@@ -26,8 +26,8 @@ class Rank {
  public:
   /// All references must outlive the rank.
   Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
-       const BatchSource* batches, const Platform& platform, const RecordedSteps& recorded,
-       int rank);
+       const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
+       const RecordedSteps& recorded, int rank);
 
   /// The compute stream, on the rank's actor: trains all steps, or those after a saved state.
   /// `on_step` is called after each; `save_point` may be null. Throws OutOfMemory,
@@ -55,6 +55,7 @@ class Rank {
   const Strategy& strategy_;
   const WeightSource& weights_;
   const BatchSource* batches_;
+  const CollectivePlanner& planner_;
   int rank_;
   DeviceSpec device_spec_;
   SimGridTransport transport_;

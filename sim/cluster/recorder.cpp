@@ -117,9 +117,9 @@ RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
   if (is_in_micro_step()) {
     recorded.set_micro_step(micro_step_);
   }
-  const std::int64_t rounds = collective.schedule().rounds();
-  recorded.set_transfers_cut(budget_ < rounds);
-  budget_ -= recorded.transfers_cut() ? 0 : rounds;
+  const std::int64_t messages = collective.schedule().messages();
+  recorded.set_transfers_cut(budget_ < messages);
+  budget_ -= recorded.transfers_cut() ? 0 : messages;
   return &recorded;
 }
 

@@ -2,7 +2,7 @@
 // and critical paths are made from it.
 //
 // Every rank decides alike what is left out, because the budget is spent by what is the same on all
-// ranks: rounds of collectives and layers.
+// ranks: the most messages of a collective and layers.
 #pragma once
 
 #include <cstdint>

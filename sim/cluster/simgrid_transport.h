@@ -1,5 +1,6 @@
 // Transport on SimGrid: a message is a SimGrid communication; its payload is copied when the last
-// byte leaves, and seen by the receiver one path latency later.
+// byte leaves, and seen by the receiver one path latency later. Of several messages received at
+// once each pays its own latency from when it left, so that latencies do not add up.
 #pragma once
 
 #include <simgrid/forward.h>
@@ -34,8 +35,9 @@ class SimGridTransport final : public Transport {
   int rank() const override { return rank_; }
   int world_size() const override { return platform_.world_size(); }
 
-  std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  void recv(int peer, Tensor data, Arrival arrival) override;
+  std::unique_ptr<Request> isend(int peer, TensorList data) override;
+  using Transport::recv;
+  void recv(std::span<const Incoming> messages) override;
 
   /// What follows is a collective of that purpose. Operations are written to `recorded` until the
   /// next call; null for no recording.
@@ -51,10 +53,15 @@ class SimGridTransport final : public Transport {
 
  private:
   class Sending;
+  class Receiving;
 
   double latency_s(int peer);
 
   using Mailboxes = std::unordered_map<int, simgrid::s4u::Mailbox*>;
+
+  void receive(const Incoming& message);
+  void receive_at_once(std::span<const Incoming> messages);
+  void count(const Incoming& message);
 
   const Platform& platform_;
   int rank_;

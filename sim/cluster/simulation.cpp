@@ -17,6 +17,7 @@
 #include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/cluster/save_point.h"
+#include "sim/collectives/cluster_planner.h"
 #include "sim/result/result.pb.h"
 
 namespace shardscope {
@@ -92,6 +93,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
                    const BatchSource* batches, const SimulationOptions& options) {
   const std::unique_ptr<s4u::Engine> engine = make_engine(options.threads);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
+  const ClusterPlanner planner(scenario.cluster, *platform);
   const std::deque<BackgroundTraffic> background =
       start_background(scenario.cluster.background, *platform);
   MemoryFaults faults;
@@ -106,7 +108,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   }
   SavePoint* const save = save_point.has_value() ? &*save_point : nullptr;
   for (int r = 0; r < scenario.world_size; ++r) {
-    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, *platform,
+    ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, *platform, planner,
                                            options.recorded, r));
     s4u::Actor::create("rank" + std::to_string(r), platform->host(r),
                        [&rank = *ranks.back(), &options, &faults, save, &failure] {
@@ -124,7 +126,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
     result.set_checkpoint_failed(failure.is_of_checkpoint);
     return result;
   }
-  return completed_result(scenario, strategy, *platform, background, ranks, options.on_weights);
+  return completed_result(scenario, strategy, {*platform, planner, background}, ranks, options.on_weights);
 }
 
 }  // namespace shardscope

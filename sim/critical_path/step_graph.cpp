@@ -122,22 +122,32 @@ class Builder {
   // A rank's part of it, message for message. Returns its end.
   Vertex add_collective(const RecordedCollective& collective, Vertex begin) {
     Vertex now = begin;
-    const TransferOperation* sent = nullptr;
+    Vertex before = begin;  // The receives that were begun last.
     for (const TransferOperation& operation : collective.transfers()) {
-      const Vertex next =
-          operation.kind() == TransferOperation::SEND ? now : add_vertex(step_.graph);
-      places_[&operation] = {now, next, &collective};
-      if (operation.kind() == TransferOperation::SEND) {
-        sent = &operation;
-        continue;
+      switch (operation.kind()) {
+        case TransferOperation::SEND:
+          places_[&operation] = {now, now, &collective};
+          break;
+        case TransferOperation::RECEIVE:
+          if (!operation.at_once()) {
+            before = now;
+            now = add_after(before);
+          }
+          places_[&operation] = {before, now, &collective};
+          break;
+        case TransferOperation::SENT:
+          now = add_after(now);
+          waits_for_[&collective.transfers(operation.send())] = now;
+          break;
       }
-      connect(now, next);
-      if (operation.kind() == TransferOperation::SENT) {
-        waits_for_[sent] = next;
-      }
-      now = next;
     }
     return now;
+  }
+
+  Vertex add_after(Vertex before) {
+    const Vertex next = add_vertex(step_.graph);
+    connect(before, next);
+    return next;
   }
 
   void add_messages() {

@@ -5,7 +5,8 @@
 //   compute       a kernel takes its time; a wait ends with its collective
 //   communication a collective begins when it was enqueued and the one before it is done
 //   checkpoint    begins when all ranks have come, and ends when all have saved
-//   message       begins when it is offered and expected, takes its transfer, then its latency
+//   message       begins when it is offered and expected, takes its transfer, then its latency;
+//                 receives that were begun at once end together
 #pragma once
 
 #include <boost/graph/adjacency_list.hpp>

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/collectives/planner.h"
 #include "sim/explain/story.h"
 #include "sim/run/sources.h"
 #include "sim/scenario/scenario.h"
@@ -11,6 +12,7 @@ namespace shardscope {
 
 /// The step by each of the scenario's strategies; explain_faults must have found none. Trains the
 /// steps before it. Throws std::runtime_error if a file cannot be read any more.
-Explanation explain(const Scenario& scenario, const Sources& sources, std::int64_t step);
+Explanation explain(const Scenario& scenario, const Sources& sources, std::int64_t step,
+                    const CollectivePlanner& planner = ring_planner());
 
 }  // namespace shardscope

@@ -1,9 +1,11 @@
 #include "sim/explain/formula_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 #include <vector>
 
+#include "core/collectives/closed_forms.h"
 #include "core/training/gather_plan.h"
 #include "core/training/shard_geometry.h"
 #include "sim/explain/number_text.h"
@@ -51,6 +53,26 @@ std::string bytes_per_rank(int world_size, const std::function<std::uint64_t(int
                : listed(figures) + " B (ranks 0 to " + std::to_string(world_size - 1) + ")";
 }
 
+namespace {
+
+unsigned unsigned_of(int value) { return static_cast<unsigned>(value); }
+
+// How a broadcast goes; `before_root` is what the rank before the root sent.
+std::string broadcast_text(const CollectiveLog& log, std::uint64_t before_root) {
+  switch (log.algorithm) {
+    case Algorithm::double_tree:
+      return "Passed down two trees, half of it in each";
+    case Algorithm::direct:
+      return "Sent by the root to each rank";
+    default:
+      return before_root == 0
+                 ? "Passed on around the ring, by all but the rank before the root"
+                 : "Passed on around rings, in each by all but the rank before the root";
+  }
+}
+
+}  // namespace
+
 std::string wire_sentence(const Marks& marks, const MovedElements& moved) {
   const CollectiveLog& log = *marks.front()->collective;
   const int ranks = static_cast<int>(marks.size());
@@ -61,8 +83,8 @@ std::string wire_sentence(const Marks& marks, const MovedElements& moved) {
   };
   const auto sent = [&](int rank) {
     std::uint64_t elements = 0;
-    for (const SentChunk& chunk : mark(rank).collective->sent) {
-      elements += chunk.values.size();
+    for (const SentMessage& message : mark(rank).collective->sent) {
+      elements += message.values.size();
     }
     return elements * size_of(log.dtype);
   };
@@ -74,8 +96,22 @@ std::string wire_sentence(const Marks& marks, const MovedElements& moved) {
       "; sent " + bytes_per_rank(ranks, sent) + "; so far " +
       bytes_per_rank(ranks, [&](int rank) { return mark(rank).sent_bytes; }) + ".";
   if (moved.root.has_value()) {
-    return "Passed on around the ring, by all but the rank before the root: S = " +
-           bytes_text(bytes) + result;
+    return broadcast_text(log, sent((*moved.root + n - 1) % n)) + ": S = " + bytes_text(bytes) +
+           result;
+  }
+  if (log.algorithm == Algorithm::halving_doubling && !std::has_single_bit(unsigned_of(n))) {
+    CollectivePlan plan;
+    plan.algorithm = log.algorithm;
+    return "By formula of recursive halving and doubling where N is no power of two, S = " +
+           bytes_text(bytes) + ": " +
+           bytes_per_rank(ranks,
+                          [&](int rank) {
+                            const CollectiveLog& own = *mark(rank).collective;
+                            return size_of(own.dtype) *
+                                   predicted_sent_elements({plan, own.operation, n, own.chunking},
+                                                           own.group_rank);
+                          }) +
+           result;
   }
   const bool twice = log.operation == Operation::all_reduce;
   const double each = (twice ? 2.0 : 1.0) * (n - 1) * static_cast<double>(bytes) / n;
@@ -195,7 +231,8 @@ std::string parameters_term(const Strategy& strategy, const Scenario& scenario, 
 
 }  // namespace
 
-std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind) {
+std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind,
+                         const CollectivePlanner& planner) {
   const int group = shard_group_ranks(strategy, scenario.world_size);
   const char ranks = group == scenario.world_size ? 'N' : 'M';
   std::string text =
@@ -204,10 +241,19 @@ std::string wire_formula(const Strategy& strategy, const Scenario& scenario, Ste
     text += " with M = " + std::to_string(group) +
             ", R = " + std::to_string(scenario.world_size / group);
   }
-  return text + " = " + bytes_per_rank(scenario.world_size, [&](int rank) {
-           return predicted_sent_bytes(
-               {strategy, scenario.model, scenario.training, scenario.world_size, rank}, kind);
-         });
+  const auto sent = [&](int rank, const CollectivePlanner& planned_by) {
+    return predicted_sent_bytes(
+        {strategy, scenario.model, scenario.training, scenario.world_size, rank, &planned_by},
+        kind);
+  };
+  std::uint64_t planned = 0;
+  std::uint64_t in_rings = 0;
+  for (int rank = 0; rank < scenario.world_size; ++rank) {
+    planned += sent(rank, planner);
+    in_rings += sent(rank, ring_planner());
+  }
+  return text + (planned == in_rings ? " = " : " in rings; as planned ") +
+         bytes_per_rank(scenario.world_size, [&](int rank) { return sent(rank, planner); });
 }
 
 }  // namespace shardscope

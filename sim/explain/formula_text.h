@@ -19,8 +19,9 @@ std::string bytes_per_rank(int world_size, const std::function<std::uint64_t(int
 /// What a rank sends in the ranks' collective, by the formula and as it was.
 std::string wire_sentence(const Marks& marks, const MovedElements& moved);
 
-/// Model states and sent bytes of the whole step by formula.
+/// Model states and sent bytes of the whole step by formula, the latter as planned.
 std::string memory_formula(const Strategy& strategy, const Scenario& scenario);
-std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind);
+std::string wire_formula(const Strategy& strategy, const Scenario& scenario, StepKind kind,
+                         const CollectivePlanner& planner);
 
 }  // namespace shardscope

@@ -5,6 +5,7 @@
 
 #include "sim/explain/element_lines.h"
 #include "sim/explain/number_text.h"
+#include "sim/report/format.h"
 
 namespace shardscope {
 namespace {
@@ -37,14 +38,26 @@ std::string title_text(const std::vector<std::string>& titles) {
   return text + "\n";
 }
 
+// "chunk 1", "chunks 0 and 2", "a part of chunk 1", "parts of chunks 0 and 1".
+std::string chunks_text(const Hop& hop) {
+  const bool one = hop.chunks.size() == 1;
+  std::vector<std::string> names;
+  for (const int chunk : hop.chunks) {
+    names.push_back(std::to_string(chunk));
+  }
+  const std::string part = hop.has_whole ? "" : one ? "a part of " : "parts of ";
+  return part + (one ? "chunk " : "chunks ") + listed(names);
+}
+
 // "round 1, rank 0 sends chunk 1 to rank 1, which adds it", "p of rank 0", "p of all ranks",
 // "p, each rank its own".
 std::string label_of(const ElementRow& row) {
   if (row.hop.has_value()) {
     const Hop& hop = *row.hop;
     return "round " + std::to_string(hop.round + 1) + ", rank " + std::to_string(hop.from) +
-           " sends chunk " + std::to_string(hop.chunk) + " to rank " + std::to_string(hop.to) +
-           (hop.adds ? ", which adds it" : ", which copies it");
+           " sends " + chunks_text(hop) + " to rank " + std::to_string(hop.to) +
+           (hop.adds ? ", which adds " : ", which copies ") +
+           (hop.chunks.size() == 1 ? "it" : "them");
   }
   std::string state(1, row.state);
   switch (row.holder) {

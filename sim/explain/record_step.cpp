@@ -6,11 +6,12 @@
 namespace shardscope {
 
 std::vector<StepLog> record_step(const Scenario& scenario, const Strategy& strategy,
-                                 const Sources& sources, std::int64_t step) {
+                                 const Sources& sources, std::int64_t step,
+                                 const CollectivePlanner& planner) {
   std::vector<StepLog> logs(static_cast<std::size_t>(scenario.world_size));
   run_local_cluster(scenario.world_size, [&](LocalRank rank) {
     RecordingDevice device(rank);
-    ProcessGroup group(device, rank.transport.rank(), scenario.world_size, Storage::real);
+    ProcessGroup group(device, rank.transport.rank(), scenario.world_size, Storage::real, planner);
     Trainer trainer(strategy, scenario.model, scenario.training, group, sources.batches.get());
     trainer.initialize(*sources.weights);
     for (std::int64_t t = 1; t < step; ++t) {

@@ -1,6 +1,8 @@
 #include "sim/explain/recorder.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <utility>
 
 #include "core/check.h"
@@ -15,6 +17,15 @@ std::vector<float> values_of(Tensor tensor) {
   return values;
 }
 
+std::vector<float> values_of(TensorList tensors) {
+  std::vector<float> values;
+  for (const Tensor& tensor : tensors) {
+    const std::vector<float> more = values_of(tensor);
+    values.insert(values.end(), more.begin(), more.end());
+  }
+  return values;
+}
+
 // The data's chunks, all or one of them.
 std::vector<std::vector<float>> chunks_of(const Collective& collective, bool all, int only) {
   const ChunkedTensor& data = collective.data();
@@ -22,25 +33,42 @@ std::vector<std::vector<float>> chunks_of(const Collective& collective, bool all
       static_cast<std::size_t>(collective.schedule().world_size()));
   for (int c = 0; c < collective.schedule().world_size(); ++c) {
     if (all || c == only) {
-      std::vector<float>& chunk = chunks[static_cast<std::size_t>(c)];
-      chunk.resize(data.chunking().size(c));
-      data.pack(c, Tensor::of(chunk.data(), chunk.size()));
+      std::vector<Tensor> pieces;
+      data.append(data.chunking().range(c), pieces);
+      chunks[static_cast<std::size_t>(c)] = values_of(TensorList(pieces));
     }
   }
   return chunks;
 }
 
+// The place of the nth message from a rank among those that a receiver takes in a round.
+std::size_t place_of(const Round& receiver, int from, std::size_t nth) {
+  for (std::size_t i = 0; i < receiver.receives().size(); ++i) {
+    if (receiver.receives()[i].peer == from && nth-- == 0) {
+      return i;
+    }
+  }
+  SHARDSCOPE_CHECK(false, "a send has no receive");
+  return 0;
+}
+
 // The messages' values beside what the schedule says of them.
-std::vector<SentChunk> sent_chunks(const Schedule& schedule, const RankGroup& group, int rank,
-                                   std::vector<std::vector<float>> messages) {
-  std::vector<SentChunk> sent;
+std::vector<SentMessage> sent_messages(const Schedule& schedule, const RankGroup& group, int rank,
+                                       std::vector<std::vector<float>> messages) {
+  std::vector<SentMessage> sent;
   for (int i = 0; i < schedule.rounds(); ++i) {
-    if (const std::optional<Transfer> to = schedule.round(rank, i).send) {
+    const Round round = schedule.round(rank, i);
+    std::map<int, std::size_t> sent_to;  // By peer, in this round.
+    for (const Transfer& send : round.sends()) {
       SHARDSCOPE_CHECK(sent.size() < messages.size(), "fewer messages than the schedule has");
+      const std::span<const Range> ranges = round.ranges(send);
+      const Round receiver = schedule.round(send.peer, i);
+      const std::size_t place = place_of(receiver, rank, sent_to[send.peer]++);
       sent.push_back({.round = i,
-                      .to = group.world_rank(to->peer),
-                      .chunk = to->chunk,
-                      .adds = schedule.round(to->peer, i).reduce,
+                      .to = group.world_rank(send.peer),
+                      .ranges = {ranges.begin(), ranges.end()},
+                      .place = place,
+                      .adds = receiver.receives()[place].arrival == Arrival::is_added,
                       .values = std::move(messages[sent.size()])});
     }
   }
@@ -50,8 +78,8 @@ std::vector<SentChunk> sent_chunks(const Schedule& schedule, const RankGroup& gr
 
 }  // namespace
 
-std::unique_ptr<Request> RecordingTransport::isend(int peer, Tensor data) {
-  sent_bytes_ += data.bytes();
+std::unique_ptr<Request> RecordingTransport::isend(int peer, TensorList data) {
+  sent_bytes_ += bytes_of(data);
   sent_.push_back(values_of(data));
   return inner_.isend(peer, data);
 }
@@ -103,6 +131,7 @@ std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> colle
   CollectiveLog& log = moment.collective.emplace();
   log.name = collective->name();
   log.operation = operation;
+  log.algorithm = schedule.algorithm();
   log.purpose = collective->purpose();
   log.group = group;
   log.group_rank = rank;
@@ -112,7 +141,7 @@ std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> colle
   const std::uint64_t sent_bytes = transport_.sent_bytes();
   collective->run(transport_);
   log.after = chunks_of(*collective, operation != Operation::reduce_scatter, rank);
-  log.sent = sent_chunks(schedule, group, rank, transport_.take_sent());
+  log.sent = sent_messages(schedule, group, rank, transport_.take_sent());
   if (log.purpose != Purpose::data) {
     control_bytes_ += transport_.sent_bytes() - sent_bytes;
   }

@@ -18,8 +18,9 @@ class RecordingTransport final : public Transport {
 
   int rank() const override { return inner_.rank(); }
   int world_size() const override { return inner_.world_size(); }
-  std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  void recv(int peer, Tensor data, Arrival arrival) override { inner_.recv(peer, data, arrival); }
+  std::unique_ptr<Request> isend(int peer, TensorList data) override;
+  using Transport::recv;
+  void recv(std::span<const Incoming> messages) override { inner_.recv(messages); }
 
   std::uint64_t sent_bytes() const { return sent_bytes_; }
 

@@ -14,18 +14,20 @@
 
 namespace shardscope {
 
-/// A chunk as it left the rank, and what its receiver does with it.
-struct SentChunk {
+/// A message as it left the rank, and what its receiver does with it.
+struct SentMessage {
   int round = 0;
-  int to = 0;  ///< Of all ranks.
-  int chunk = 0;
-  bool adds = false;  ///< Else it is copied.
-  std::vector<float> values;
+  int to = 0;                 ///< Of all ranks.
+  std::vector<Range> ranges;  ///< Of the collective's vector.
+  std::size_t place = 0;      ///< Among those that the receiver takes in the round, one by one.
+  bool adds = false;          ///< Else it is copied.
+  std::vector<float> values;  ///< Of the ranges, one after another.
 };
 
 struct CollectiveLog {
   std::string name;
   Operation operation{};
+  Algorithm algorithm{};  ///< Whose messages they are.
   Purpose purpose{};
   RankGroup group;
   int group_rank = 0;
@@ -37,7 +39,7 @@ struct CollectiveLog {
   std::vector<std::vector<float>> before;
   std::vector<std::vector<float>> after;
 
-  std::vector<SentChunk> sent;  ///< In the order of rounds.
+  std::vector<SentMessage> sent;  ///< In the order of rounds.
 };
 
 /// Values of each model state, as Trainer::held has them.

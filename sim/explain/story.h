@@ -18,8 +18,9 @@ struct Hop {
   int round = 0;  ///< From 0.
   int from = 0;
   int to = 0;
-  int chunk = 0;
-  bool adds = false;  ///< Else the receiver copies the chunk over its own.
+  std::vector<int> chunks;  ///< Of which the message has elements.
+  bool has_whole = true;    ///< Of each of them all elements.
+  bool adds = false;        ///< Else the receiver copies them over its own.
 
   friend bool operator==(const Hop&, const Hop&) = default;
 };

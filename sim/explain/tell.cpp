@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -38,9 +39,10 @@ bool holds_any(const Layout::Values& values) {
 class Teller {
  public:
   Teller(const Scenario& scenario, const Strategy& strategy, std::int64_t step,
-         const std::vector<StepLog>& logs)
+         const std::vector<StepLog>& logs, const CollectivePlanner& planner)
       : scenario_(scenario),
         strategy_(strategy),
+        planner_(planner),
         step_(step),
         logs_(logs),
         layout_(strategy, scenario.model, scenario.world_size),
@@ -60,6 +62,9 @@ class Teller {
   void add_owned(ElementTable& table, Category state, const Marks& marks);
   Values spread(const std::vector<std::vector<float>>& chunks, const MovedElements& moved,
                 int rank) const;
+  Values spread(const SentMessage& sent, const Chunking& chunking,
+                const std::vector<std::vector<std::size_t>>& columns) const;
+  static Hop hop_of(const SentMessage& sent, int from, const Chunking& chunking);
   Values contributed(const CollectiveLog& log, const MovedElements& moved, int rank) const;
   void add_hops(ElementTable& table, char state, const Marks& marks, const MovedElements& moved);
   ElementTable collective_table(const Marks& marks, const MovedElements& moved);
@@ -75,6 +80,7 @@ class Teller {
 
   const Scenario& scenario_;
   const Strategy& strategy_;
+  const CollectivePlanner& planner_;
   std::int64_t step_;
   const std::vector<StepLog>& logs_;
   Layout layout_;
@@ -225,30 +231,74 @@ Teller::Values Teller::contributed(const CollectiveLog& log, const MovedElements
                                                        : spread(log.before, moved, rank);
 }
 
-// Round by round, and in a round by sender.
-void Teller::add_hops(ElementTable& table, char state, const Marks& marks,
-                      const MovedElements& moved) {
-  std::vector<ElementRow> rows;
-  for (int rank = 0; rank < world_size(); ++rank) {
-    const CollectiveLog& log = *marks[static_cast<std::size_t>(rank)]->collective;
-    for (const SentChunk& sent : log.sent) {
-      std::vector<std::vector<float>> chunks(moved.columns.front().size());
-      chunks[static_cast<std::size_t>(sent.chunk)] = sent.values;
-      rows.push_back({.state = state,
-                      .holder = Holder::one,
-                      .rank = rank,
-                      .hop = Hop{.round = sent.round,
-                                 .from = rank,
-                                 .to = sent.to,
-                                 .chunk = sent.chunk,
-                                 .adds = sent.adds},
-                      .values = spread(chunks, moved, rank)});
+// Which chunks a message has elements of.
+Hop Teller::hop_of(const SentMessage& sent, int from, const Chunking& chunking) {
+  Hop hop = {.round = sent.round,
+             .from = from,
+             .to = sent.to,
+             .chunks = {},
+             .has_whole = true,
+             .adds = sent.adds};
+  std::map<int, std::size_t> elements;  // By chunk.
+  for (const Range& range : sent.ranges) {
+    for (std::size_t e = range.offset; e < range.offset + range.count; ++e) {
+      ++elements[static_cast<int>(e / chunking.chunk)];
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const ElementRow& a, const ElementRow& b) {
-    return a.hop->round < b.hop->round;
-  });
-  std::move(rows.begin(), rows.end(), std::back_inserter(table.rows));
+  for (const auto& [chunk, count] : elements) {
+    hop.chunks.push_back(chunk);
+    hop.has_whole = hop.has_whole && count == chunking.size(chunk);
+  }
+  return hop;
+}
+
+Teller::Values Teller::spread(const SentMessage& sent, const Chunking& chunking,
+                              const std::vector<std::vector<std::size_t>>& columns) const {
+  Values values(story_.columns.size());
+  auto value = sent.values.begin();
+  for (const Range& range : sent.ranges) {
+    for (std::size_t e = range.offset; e < range.offset + range.count; ++e) {
+      values[columns[e / chunking.chunk][e % chunking.chunk]] = *value++;
+    }
+  }
+  return values;
+}
+
+// Round by round, and in a round by sender; where a rank takes several, in its order.
+void Teller::add_hops(ElementTable& table, char state, const Marks& marks,
+                      const MovedElements& moved) {
+  struct Row {
+    std::size_t place;
+    ElementRow row;
+  };
+  std::map<int, std::vector<Row>> rounds;
+  for (int rank = 0; rank < world_size(); ++rank) {
+    const CollectiveLog& log = *marks[static_cast<std::size_t>(rank)]->collective;
+    const auto& columns = moved.columns[static_cast<std::size_t>(rank)];
+    for (const SentMessage& sent : log.sent) {
+      rounds[sent.round].push_back({.place = sent.place,
+                                    .row = {.state = state,
+                                            .holder = Holder::one,
+                                            .rank = rank,
+                                            .hop = hop_of(sent, rank, log.chunking),
+                                            .values = spread(sent, log.chunking, columns)}});
+    }
+  }
+  for (auto& [round, rows] : rounds) {
+    std::map<int, std::vector<Row>> taken;  // By receiver, the last one first.
+    for (const Row& row : rows) {
+      taken[row.row.hop->to].push_back(row);
+    }
+    for (auto& [receiver, theirs] : taken) {
+      std::sort(theirs.begin(), theirs.end(),
+                [](const Row& a, const Row& b) { return a.place > b.place; });
+    }
+    for (const Row& row : rows) {
+      std::vector<Row>& theirs = taken[row.row.hop->to];
+      table.rows.push_back(std::move(theirs.back().row));
+      theirs.pop_back();
+    }
+  }
 }
 
 // From the first to the last column that is moved. What is not moved is in no chunk.
@@ -383,7 +433,8 @@ void Teller::tell_sums() {
       ". The most ever held: " +
       bytes_per_rank(world_size(), [&](int rank) { return log(rank).peak_bytes; }) + ".");
   add("Sent by formula: " +
-      wire_formula(strategy_, scenario_, {.is_first = step_ == 1, .skipped = log(0).skipped}) +
+      wire_formula(strategy_, scenario_, {.is_first = step_ == 1, .skipped = log(0).skipped},
+                   planner_) +
       "; sent: " + bytes_per_rank(world_size(), [&](int rank) { return end(rank).sent_bytes; }) +
       ".");
 }
@@ -391,8 +442,8 @@ void Teller::tell_sums() {
 }  // namespace
 
 Story tell(const Scenario& scenario, const Strategy& strategy, std::int64_t step,
-           const std::vector<StepLog>& logs) {
-  return Teller(scenario, strategy, step, logs).tell();
+           const std::vector<StepLog>& logs, const CollectivePlanner& planner) {
+  return Teller(scenario, strategy, step, logs, planner).tell();
 }
 
 }  // namespace shardscope

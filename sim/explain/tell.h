@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collectives/planner.h"
 #include "core/training/strategy.h"
 #include "sim/explain/step_log.h"
 #include "sim/explain/story.h"
@@ -11,8 +12,8 @@
 
 namespace shardscope {
 
-/// The story of a step, from the logs of all ranks.
+/// The story of a step, from the logs of all ranks, whose collectives were planned by the planner.
 Story tell(const Scenario& scenario, const Strategy& strategy, std::int64_t step,
-           const std::vector<StepLog>& logs);
+           const std::vector<StepLog>& logs, const CollectivePlanner& planner);
 
 }  // namespace shardscope

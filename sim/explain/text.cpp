@@ -30,7 +30,7 @@ void write_block(const Block& block, const Story& story, std::size_t width, Page
 // How this form abbreviates.
 constexpr const char* kLegend =
     "all: every rank holds the same; own: each its chunk. r1 0>1 +: in round 1 rank 0 sends this "
-    "chunk to rank 1, which adds it to its own (=: copies it).";
+    "to rank 1, which adds it to its own (=: copies it).";
 
 void write_story(const Story& story, std::size_t width, Page& page) {
   page.heading(story.title);

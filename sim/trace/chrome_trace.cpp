@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -60,7 +61,7 @@ Json::Value event(const char* type, int process, int thread) {
 }
 
 // A slice from begin to end.
-Json::Value slice(int process, Thread thread, const std::string& name, const std::string& category,
+Json::Value slice(int process, int thread, const std::string& name, const std::string& category,
                   double begin_s, double end_s) {
   Json::Value value = event("X", process, thread);
   value["name"] = name;
@@ -135,24 +136,47 @@ void add_collectives(const RankRecording& step, int process, TraceWriter& trace)
   }
 }
 
+// Messages that go at once have tracks of their own, after the others.
+int track_of(Thread thread, int beside) {
+  return beside == 0 ? thread : kThreads + 2 * (beside - 1) + (thread == kSends ? 0 : 1);
+}
+
+// The tracks that a process needs beyond the first, by process and thread, as they are met.
+using MoreTracks = std::set<std::pair<int, int>>;
+
+void add_name(int process, Thread thread, int beside, MoreTracks& named, TraceWriter& trace) {
+  const int track = track_of(thread, beside);
+  if (beside == 0 || !named.emplace(process, track).second) {
+    return;
+  }
+  trace.add(metadata("thread_name", process, track, "name",
+                     kThreadNames[thread] + (" " + std::to_string(beside + 1))));
+  trace.add(metadata("thread_sort_index", process, track, "sort_index", track));
+}
+
 // A send lasts until its last byte has left, a receive until the message is there.
-void add_messages(const Step& step, int first_process, std::size_t& flows, TraceWriter& trace) {
+void add_messages(const Step& step, int first_process, std::size_t& flows, MoreTracks& named,
+                  TraceWriter& trace) {
   for (const Message& message : match_messages(step)) {
     const int from = static_cast<int>(message.from);
     const int to = static_cast<int>(message.to);
     const Json::UInt64 bytes = message.send->bytes();
-    const auto add = [&](int rank, Thread thread, const std::string& name, int peer, double begin_s,
+    add_name(first_process + from, kSends, message.sent_beside, named, trace);
+    add_name(first_process + to, kReceives, message.received_beside, named, trace);
+    const int sends = track_of(kSends, message.sent_beside);
+    const int receives = track_of(kReceives, message.received_beside);
+    const auto add = [&](int rank, int thread, const std::string& name, int peer, double begin_s,
                          double end_s) {
       Json::Value value = slice(first_process + rank, thread, name, "message", begin_s, end_s);
       value["args"]["bytes"] = bytes;
       value["args"]["peer"] = peer;
       trace.add(value);
     };
-    add(from, kSends, "send to rank " + std::to_string(to), to, message.send->begin_s(),
+    add(from, sends, "send to rank " + std::to_string(to), to, message.send->begin_s(),
         message.receive->left_s());
-    add(to, kReceives, "receive from rank " + std::to_string(from), from,
-        message.receive->begin_s(), message.receive->end_s());
-    const auto add_flow = [&](const char* type, int rank, Thread thread, double at_s) {
+    add(to, receives, "receive from rank " + std::to_string(from), from, message.receive->begin_s(),
+        message.receive->end_s());
+    const auto add_flow = [&](const char* type, int rank, int thread, double at_s) {
       Json::Value value = event(type, first_process + rank, thread);
       value["name"] = "message";
       value["cat"] = "message";
@@ -163,9 +187,9 @@ void add_messages(const Step& step, int first_process, std::size_t& flows, Trace
       }
       trace.add(value);
     };
-    add_flow("s", from, kSends, message.send->begin_s());
+    add_flow("s", from, sends, message.send->begin_s());
     // When the transfer begins, because a flow ends in the slice that is open at its time.
-    add_flow("f", to, kReceives, std::max(message.send->begin_s(), message.receive->begin_s()));
+    add_flow("f", to, receives, std::max(message.send->begin_s(), message.receive->begin_s()));
     ++flows;
   }
 }
@@ -214,6 +238,7 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
   TraceWriter trace;
   std::string cut;
   std::size_t flows = 0;
+  MoreTracks named;
   int first_process = 0;
   for (const RunResult& run : runs) {
     const std::vector<Step> steps = steps_of(run, first_step, last_step);
@@ -234,7 +259,7 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
         cut += (cut.empty() ? "" : "; ") + run.strategy() + ": messages of step " +
                std::to_string(step.front()->step()) + " are left out";
       }
-      add_messages(step, first_process, flows, trace);
+      add_messages(step, first_process, flows, named, trace);
       written = step.front()->step();
     }
     if (run.outcome() == "completed" && written < last_step) {

@@ -14,6 +14,10 @@ struct Message {
   std::size_t to = 0;
   const TransferOperation* send = nullptr;
   const TransferOperation* receive = nullptr;
+
+  /// Which of those it is that the sender sends at once, and the receiver receives; from 0.
+  int sent_beside = 0;
+  int received_beside = 0;
 };
 
 /// All messages of one step, given by the recordings of all its ranks, rank 0 first; ordered by

@@ -147,16 +147,15 @@ std::vector<double> end_times(const Schedule& schedule, const CableSpec& link,
       const Round round = schedule.round(rank, i);
       double& end = next[static_cast<std::size_t>(rank)];
       const auto take = [&](const Transfer& transfer, double latency_s) {
-        const double bytes =
-            element_bytes * static_cast<double>(schedule.chunking().size(transfer.chunk));
+        const double bytes = element_bytes * static_cast<double>(round.elements(transfer));
         end = std::max(end, std::max(at(rank), at(transfer.peer)) +
                                 bytes / link.bandwidth_bytes_per_s + latency_s);
       };
-      if (round.receive.has_value()) {
-        take(*round.receive, 2 * link.latency_s);
+      for (const Transfer& receive : round.receives()) {
+        take(receive, 2 * link.latency_s);
       }
-      if (round.send.has_value()) {
-        take(*round.send, 0);
+      for (const Transfer& send : round.sends()) {
+        take(send, 0);
       }
     }
     ready = next;
@@ -173,8 +172,9 @@ TEST(RingTimes, OfChunksThatDifferFollowTheirSchedule) {
       training.storage = Storage::shape_only;
       Scenario scenario = make_scenario(ModelSpec{{1, width}}, training, world);
       link_of(scenario).bandwidth_bytes_per_s = 1e6;
-      const auto schedule = make_schedule(Operation::all_reduce, Algorithm::ring, world,
-                                          Chunking::even(scenario.model.parameters(), world));
+      const auto schedule =
+          make_schedule(Operation::all_reduce, std::make_shared<const CollectivePlan>(), world,
+                        Chunking::even(scenario.model.parameters(), world));
       const std::vector<double> expected = end_times(*schedule, link_of(scenario), 4);
       const RunResult run = run_simulation(scenario, strategy("DDP"));
       for (int rank = 0; rank < world; ++rank) {

@@ -22,6 +22,10 @@ double now() { return s4u::Engine::get_clock(); }
 // A message of that many bytes without content.
 Tensor sized(std::size_t bytes) { return {nullptr, DType::bf16, bytes / 2}; }
 
+void receive(Transport& transport, int peer, Tensor data) {
+  transport.recv(peer, {&data, 1}, Arrival::replaces);
+}
+
 void expect_close(double value, double expected, double relative = 1e-12) {
   EXPECT_NEAR(value, expected, relative * expected);
 }
@@ -31,21 +35,32 @@ constexpr double kPathLatency_s = 2e-3;
 
 // One message from rank 0 to rank 1.
 double send_one(int rank, Transport& transport, std::size_t bytes) {
+  const Tensor data = sized(bytes);
   if (rank == 0) {
-    transport.isend(1, sized(bytes))->wait();
+    transport.isend(1, {&data, 1})->wait();
   } else {
-    transport.recv(0, sized(bytes), Arrival::replaces);
+    transport.recv(0, {&data, 1}, Arrival::replaces);
   }
   return now();
 }
 
-// Receives from ranks 1 and 2 at the same time, one on an actor of its own; when both are there.
-double receive_at_once(Transport& transport, std::size_t from_1, std::size_t from_2) {
-  const s4u::ActorPtr other = s4u::Actor::create("other", s4u::this_actor::get_host(), [&] {
-    transport.recv(2, sized(from_2), Arrival::replaces);
-  });
-  transport.recv(1, sized(from_1), Arrival::replaces);
-  other->join();
+double send_to_0(Transport& transport, std::size_t bytes) {
+  const Tensor data = sized(bytes);
+  transport.isend(0, {&data, 1})->wait();
+  return now();
+}
+
+// Receives from ranks 1, 2, .. at the same time; when all are there.
+double receive_at_once(Transport& transport, const std::vector<std::size_t>& bytes_from) {
+  std::vector<Tensor> data;
+  for (const std::size_t bytes : bytes_from) {
+    data.push_back(sized(bytes));
+  }
+  std::vector<Incoming> messages;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    messages.push_back({static_cast<int>(i) + 1, {&data[i], 1}, Arrival::replaces});
+  }
+  transport.recv(messages);
   return now();
 }
 
@@ -68,8 +83,9 @@ TEST(Transport, AnIdlePathTakesItsLatencyAndBytesOverBandwidth) {
 
 TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
   const std::vector<double> ends = on_cluster(star(2, kLink), [](int rank, Transport& transport) {
-    const auto sending = transport.isend(1 - rank, sized(1'000'000'000));
-    transport.recv(1 - rank, sized(1'000'000'000), Arrival::replaces);
+    const Tensor data = sized(1'000'000'000);
+    const auto sending = transport.isend(1 - rank, {&data, 1});
+    receive(transport, 1 - rank, data);
     sending->wait();
     return now();
   });
@@ -80,11 +96,9 @@ TEST(Transport, BothDirectionsAtOnceTakeNoLongerThanOne) {
 TEST(Transport, FlowsIntoOneRankShareItsLinkEqually) {
   const std::vector<double> ends = on_cluster(star(3, kLink), [](int rank, Transport& transport) {
     if (rank > 0) {
-      const std::size_t bytes = rank == 1 ? 1'000'000'000 : 500'000'000;
-      transport.isend(0, sized(bytes))->wait();
-      return now();
+      return send_to_0(transport, rank == 1 ? 1'000'000'000 : 500'000'000);
     }
-    return receive_at_once(transport, 1'000'000'000, 500'000'000);
+    return receive_at_once(transport, {1'000'000'000, 500'000'000});
   });
   expect_close(ends[2], 1.0);  // Half of the link for half of the bytes,
   expect_close(ends[1], 1.5);  // then all of it for the rest.
@@ -108,10 +122,11 @@ TEST(Transport, ATransferBeginsWhenBothSidesAreThere) {
 TEST(Transport, ASendIsUnderWayBeforeItIsWaitedForAndAWaitAfterItTakesNoTime) {
   const std::vector<double> ends = on_cluster(star(2, kLink), [](int rank, Transport& transport) {
     if (rank == 1) {
-      transport.recv(0, sized(1000), Arrival::replaces);
+      receive(transport, 0, sized(1000));
       return now();
     }
-    const auto sending = transport.isend(1, sized(1000));
+    const Tensor data = sized(1000);
+    const auto sending = transport.isend(1, {&data, 1});
     s4u::this_actor::sleep_for(5);
     sending->wait();
     return now();
@@ -123,12 +138,50 @@ TEST(Transport, ASendIsUnderWayBeforeItIsWaitedForAndAWaitAfterItTakesNoTime) {
 TEST(Transport, LatenciesOfMessagesUnderWayDoNotAddUp) {
   const std::vector<double> ends = on_cluster(star(3, kLink), [](int rank, Transport& transport) {
     if (rank > 0) {
-      transport.isend(0, sized(1'000'000))->wait();
-      return now();
+      return send_to_0(transport, 1'000'000);
     }
-    return receive_at_once(transport, 1'000'000, 1'000'000);
+    return receive_at_once(transport, {1'000'000, 1'000'000});
   });
   expect_close(ends[0], 2e-3 + kPathLatency_s);
+}
+
+// The second of three leaves last; the others' senders do not wait for it, and its latency is all
+// that is left to pay.
+TEST(Transport, OfReceivesAtOnceEachSenderGoesOnWhenItsOwnMessageHasLeft) {
+  const std::vector<double> ends = on_cluster(star(4, kLink), [](int rank, Transport& transport) {
+    if (rank > 0) {
+      return send_to_0(transport, rank == 2 ? 3'000'000 : 1'000'000);
+    }
+    return receive_at_once(transport, {1'000'000, 3'000'000, 1'000'000});
+  });
+  expect_close(ends[1], 3e-3);
+  expect_close(ends[3], 3e-3);
+  expect_close(ends[2], 5e-3);
+  expect_close(ends[0], 5e-3 + kPathLatency_s);
+}
+
+// Rank 3's message comes first; what it holds must be that of when it was sent, and it is added
+// last: 1e8 - 1e8 + 1 is 1 in this order only.
+TEST(Transport, ReceivesAtOnceAreAddedInTheirOrder) {
+  const std::vector<double> sums = on_cluster(star(4, kLink), [](int rank, Transport& transport) {
+    std::array<float, 2> values = {0, 0};
+    const std::array<Tensor, 2> data = {Tensor::of(values.data(), 1),
+                                        Tensor::of(values.data() + 1, 1)};
+    if (rank > 0) {
+      values.fill(rank == 1 ? 1e8F : rank == 2 ? -1e8F : 1.0F);
+      s4u::this_actor::sleep_for(3.0 - rank);
+      transport.isend(0, data)->wait();
+      values.fill(7);
+      return 0.0;
+    }
+    std::vector<Incoming> messages;
+    for (const int peer : {1, 2, 3}) {
+      messages.push_back({peer, data, Arrival::is_added});
+    }
+    transport.recv(messages);
+    return values[0] == 1 && values[1] == 1 ? 1.0 : 0.0;
+  });
+  EXPECT_EQ(sums[0], 1.0);
 }
 
 TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
@@ -136,15 +189,17 @@ TEST(Transport, MessagesArriveInTheirOrderWithTheirContent) {
     std::array<float, 3> first = {1, 2, 3};
     std::array<float, 2> second = {40, 50};
     if (rank == 0) {
-      const auto one = transport.isend(1, Tensor::of(first.data(), 3));
-      const auto two = transport.isend(1, Tensor::of(second.data(), 2));
+      const std::array<Tensor, 2> data = {Tensor::of(first.data(), 3),
+                                          Tensor::of(second.data(), 2)};
+      const auto one = transport.isend(1, {data.data(), 1});
+      const auto two = transport.isend(1, {data.data() + 1, 1});
       two->wait();
       one->wait();
       return 0.0;
     }
     std::array<float, 5> received{};
-    transport.recv(0, Tensor::of(received.data(), 3), Arrival::replaces);
-    transport.recv(0, Tensor::of(received.data() + 3, 2), Arrival::replaces);
+    receive(transport, 0, Tensor::of(received.data(), 3));
+    receive(transport, 0, Tensor::of(received.data() + 3, 2));
     return received == std::array<float, 5>{1, 2, 3, 40, 50} ? 1.0 : 0.0;
   });
   EXPECT_EQ(sums[1], 1.0);

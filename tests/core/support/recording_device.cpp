@@ -5,16 +5,18 @@
 
 namespace shardscope::testing {
 
-std::unique_ptr<Request> CountingTransport::isend(int peer, Tensor data) {
-  sent_bytes_ += data.bytes();
-  sent_bytes_to_[peer] += data.bytes();
+std::unique_ptr<Request> CountingTransport::isend(int peer, TensorList data) {
+  sent_bytes_ += bytes_of(data);
+  sent_bytes_to_[peer] += bytes_of(data);
   ++sent_messages_;
   return inner_.isend(peer, data);
 }
 
-void CountingTransport::recv(int peer, Tensor data, Arrival arrival) {
-  received_bytes_ += data.bytes();
-  inner_.recv(peer, data, arrival);
+void CountingTransport::recv(std::span<const Incoming> messages) {
+  for (const Incoming& message : messages) {
+    received_bytes_ += bytes_of(message.data);
+  }
+  inner_.recv(messages);
 }
 
 std::ostream& operator<<(std::ostream& out, const DeviceEvent& event) {

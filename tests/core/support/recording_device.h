@@ -19,8 +19,9 @@ class CountingTransport final : public Transport {
 
   int rank() const override { return inner_.rank(); }
   int world_size() const override { return inner_.world_size(); }
-  std::unique_ptr<Request> isend(int peer, Tensor data) override;
-  void recv(int peer, Tensor data, Arrival arrival) override;
+  std::unique_ptr<Request> isend(int peer, TensorList data) override;
+  using Transport::recv;
+  void recv(std::span<const Incoming> messages) override;
 
   Transport& inner() { return inner_; }
 

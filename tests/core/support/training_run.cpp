@@ -97,14 +97,14 @@ class Collector {
 
 TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
                   int world_size, const WeightSource& weights, const BatchSource& batches,
-                  RunCollectives when) {
+                  RunCollectives when, const CollectivePlanner& planner) {
   Collector collector(model, options, world_size);
   const auto body = [&](LocalRank local) {
     const int rank = local.transport.rank();
     RankRecord& record = collector.rank(rank);
     RecordingDevice device(local, when);
     {
-      ProcessGroup group(device, rank, world_size, options.storage);
+      ProcessGroup group(device, rank, world_size, options.storage, planner);
       Trainer trainer(strategy, model, options, group, &batches);
       trainer.initialize(weights);
       record.state_after_initialization = device.memory().current();

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "core/collectives/planner.h"
 #include "core/data/sources.h"
 #include "core/training/options.h"
 #include "core/training/strategy.h"
@@ -34,10 +35,11 @@ struct TrainingRun {
   std::vector<RankRecord> ranks;
 };
 
-/// Trains options.steps steps. Throws OutOfMemory.
+/// Trains options.steps steps, with collectives as planned. Throws OutOfMemory.
 TrainingRun train(const Strategy& strategy, const ModelSpec& model, const TrainingOptions& options,
                   int world_size, const WeightSource& weights, const BatchSource& batches,
-                  RunCollectives when = RunCollectives::when_enqueued);
+                  RunCollectives when = RunCollectives::when_enqueued,
+                  const CollectivePlanner& planner = ring_planner());
 
 /// Fails the test unless both runs have the same weights, bit for bit.
 void expect_same_weights(const TrainingRun& a, const TrainingRun& b);
