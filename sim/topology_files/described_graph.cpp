@@ -100,12 +100,7 @@ class Maker {
       : graph_(graph), faults_(faults), notes_(notes) {}
 
   std::optional<Topology> make() {
-    if (graph_.nodes.size() > kMostGraphNodes || graph_.edges.size() > kMostGraphEdges) {
-      faults_.add(
-          0, {},
-          "has " + counted(graph_.nodes.size(), "node") + " and " +
-              counted(graph_.edges.size(), "edge"),
-          "at most " + std::to_string(kMostGraphNodes) + " and " + std::to_string(kMostGraphEdges));
+    if (!check_counts(graph_.nodes.size(), graph_.edges.size(), faults_)) {
       return std::nullopt;
     }
     add_nodes();
@@ -294,6 +289,16 @@ class Maker {
 };
 
 }  // namespace
+
+bool check_counts(std::size_t nodes, std::size_t edges, FaultList& faults) {
+  if (nodes <= kMostGraphNodes && edges <= kMostGraphEdges) {
+    return true;
+  }
+  faults.add(
+      0, {}, "has " + counted(nodes, "node") + " and " + counted(edges, "edge"),
+      "at most " + std::to_string(kMostGraphNodes) + " and " + std::to_string(kMostGraphEdges));
+  return false;
+}
 
 std::optional<Topology> make_topology(const DescribedGraph& graph, FaultList& faults,
                                       TopologyNotes& notes) {

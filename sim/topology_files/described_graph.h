@@ -48,6 +48,9 @@ struct DescribedGraph {
   std::vector<DescribedEdge> edges;
 };
 
+/// Says whether there are few enough, as a fault if there are not.
+bool check_counts(std::size_t nodes, std::size_t edges, FaultList& faults);
+
 /// The topology, which passes check(), or nothing and all that is wrong. Says in `notes` what gave
 /// what.
 std::optional<Topology> make_topology(const DescribedGraph& graph, FaultList& faults,

@@ -1,7 +1,6 @@
 #include "sim/topology_files/dot.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -9,14 +8,10 @@
 #include "sim/text/printable.h"
 #include "sim/topology_files/child.pb.h"
 #include "sim/topology_files/dot_parser.h"
-#include "sim/topology_files/limited_child.h"
 #include "sim/topology_files/natural_order.h"
 
 namespace shardscope {
 namespace {
-
-constexpr ChildLimits kLimits = {.memory_bytes = std::size_t{1} << 30,
-                                 .time = std::chrono::seconds(60)};
 
 // By index in the message, that in the natural order of names.
 std::vector<std::size_t> places_in_order(const DotGraph& message) {
@@ -55,12 +50,19 @@ DescribedGraph graph_of(const DotGraph& message) {
   return graph;
 }
 
+// Boost 1.74 does not take "a -- {b c}", which is Graphviz.
+std::string allowed_instead(const std::string& error) {
+  return error.find("left brace to start subgraph") == std::string::npos
+             ? ""
+             : "the word subgraph before { in statements";
+}
+
 }  // namespace
 
 std::optional<DescribedGraph> read_dot(std::string_view text, FaultList& faults,
-                                       NameCounts& left_aside) {
+                                       NameCounts& left_aside, const ChildLimits& limits) {
   const ChildResult result =
-      run_in_limited_child(kLimits, [&] { return parse_dot(std::string(text)); });
+      run_in_limited_child(limits, [&] { return parse_dot(std::string(text)); });
   DotGraph message;
   if (!result.ok || !message.ParseFromString(result.output)) {
     faults.add(0, {}, "cannot be read as Graphviz DOT: " + printable(result.failure));
@@ -68,7 +70,8 @@ std::optional<DescribedGraph> read_dot(std::string_view text, FaultList& faults,
   }
   if (message.has_syntax_error()) {
     faults.add(message.error_line(), {},
-               "is not Graphviz DOT: " + printable(message.syntax_error()));
+               "is not Graphviz DOT: " + printable(message.syntax_error()),
+               allowed_instead(message.syntax_error()));
     return std::nullopt;
   }
   for (const CountedName& name : message.left_aside()) {

@@ -50,6 +50,9 @@ std::optional<std::string> read_bytes(const std::string& path, FaultList& faults
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     return refuse("is no regular file", "a file that can be read more than once");
   }
+  if (std::filesystem::file_size(path, error) > kLargestTopologyFile && !error) {
+    return refuse("is too large", "at most 64 MiB");
+  }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (file == nullptr) return refuse("cannot be opened: " + system_message());
@@ -61,7 +64,7 @@ std::optional<std::string> read_bytes(const std::string& path, FaultList& faults
     if (count < block.size()) break;
   }
   if (std::ferror(file.get()) != 0) return refuse("cannot be read: " + system_message());
-  if (text.size() > kLargestTopologyFile) return refuse("is too large", "at most 64 MiB");
+  if (text.size() > kLargestTopologyFile) return refuse("grows while it is read");
   return text;
 }
 

@@ -4,7 +4,7 @@
 #include <boost/any.hpp>
 #include <boost/graph/graphml.hpp>
 #include <boost/property_tree/exceptions.hpp>
-#include <map>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -103,7 +103,14 @@ class Check {
           edge_default.empty() ? "is missing" : shardscope::quoted(edge_default) + " is unknown",
           "one of directed, undirected");
     }
-    for (const pugi::xml_node node : graph.children("node")) {
+    const auto nodes = graph.children("node");
+    const auto edges = graph.children("edge");
+    if (!check_counts(static_cast<std::size_t>(std::distance(nodes.begin(), nodes.end())),
+                      static_cast<std::size_t>(std::distance(edges.begin(), edges.end())),
+                      faults_)) {
+      return;
+    }
+    for (const pugi::xml_node node : nodes) {
       check_node(node);
     }
     for (const pugi::xml_node child : graph.children()) {

@@ -286,7 +286,7 @@ SimgridOutcome load_in_child(const SimgridLoad& load, LoadedPlatform& platform) 
   if (platform.has_error()) {
     outcome.failure = platform.error();
     take_line(load.path, outcome.failure, outcome.line);
-    outcome.failure = printable(outcome.failure);
+    outcome.failure = printable(outcome.failure.substr(0, outcome.failure.find('\n')));
     return outcome;
   }
   outcome.ok = true;
