@@ -96,13 +96,14 @@ TEST(SimgridPlatform, DescribesAFile) {
 TEST(SimgridPlatform, FindsProfilesAndSettings) {
   const TemporaryFolder folder;
   folder.write("p", "0.0 1.0\n1.0 0.5\n");
+  folder.write("q", "0.0 1.0\n1.0 0.5\n");
   const std::string path = folder.write(
       "f.xml",
       "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
       "<platform version='4.1'><config>"
       "<prop id='network/model' value='LV08'/><prop id='network/loopback-lat' value='1e-6'/>"
       "</config><zone id='z' routing='Full'><host id='a' speed='1Gf' speed_file='p'/>"
-      "<link id='l' bandwidth='1GBps' latency='1us' bandwidth_file='p'/></zone></platform>");
+      "<link id='l' bandwidth='1GBps' latency='1us' bandwidth_file='q'/></zone></platform>");
   std::vector<Fault> faults;
   const auto platform = describe_simgrid_platform(path, faults);
   ASSERT_TRUE(platform.has_value()) << format_fault(faults.front());
