@@ -21,6 +21,7 @@ build  libsimgrid-dev       SimGrid 3.32 or later, with headers
 build  libprotobuf-dev      Protobuf, C++ runtime with headers
 build  protobuf-compiler    Protobuf, the compiler protoc
 build  libboost-graph-dev   Boost.Graph
+build  libpugixml-dev       pugixml, with headers
 build  libeigen3-dev        Eigen 3.4
 build  libcli11-dev         CLI11
 build  libjsoncpp-dev       JsonCpp, with headers

@@ -7,7 +7,6 @@
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
 #include "sim/cluster/collective_time.h"
-#include "sim/collectives/cluster_planner.h"
 #include "sim/report/collective_table.h"
 #include "sim/result/result.pb.h"
 #include "sim/run/child.h"

@@ -5,10 +5,12 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
+#include "sim/collectives/cluster_planner.h"
 #include "sim/explain/explain.h"
 #include "sim/explain/limits.h"
 #include "sim/explain/markdown.h"
 #include "sim/explain/text.h"
+#include "sim/topology/paths.h"
 
 namespace shardscope {
 
@@ -29,7 +31,10 @@ int explain_command(const ExplainArguments& arguments) {
     return report(messages);
   }
   try {
-    const Explanation explanation = explain(opened->scenario, opened->sources, arguments.step);
+    const Scenario& scenario = opened->scenario;
+    const GraphPaths paths(topology_of(scenario.cluster), scenario.cluster.placement);
+    const ClusterPlanner planner(scenario.cluster, paths);
+    const Explanation explanation = explain(scenario, opened->sources, arguments.step, planner);
     return print(arguments.markdown ? explanation_markdown(explanation)
                                     : explanation_text(explanation, {.colour = is_colour_terminal(),
                                                                      .width = terminal_width()}));

@@ -54,13 +54,4 @@ class ClusterPlanner final : public CollectivePlanner {
   mutable std::map<Key, Planned> planned_;
 };
 
-/// Whether each node that has ranks has as many of them.
-bool has_even_nodes(const std::vector<int>& node_of_rank);
-
-/// "needs as many ranks on each node": of a cluster that asks for HIERARCHICAL and cannot have it.
-std::optional<std::string> why_not_hierarchical(const Cluster& cluster);
-
-/// The node that a rank's device is on.
-int node_of(const Cluster& cluster, int rank);
-
 }  // namespace shardscope

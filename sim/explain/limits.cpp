@@ -38,6 +38,14 @@ std::vector<Fault> explain_faults(const std::string& path, const Scenario& scena
   if (scenario.training.storage == Storage::shape_only) {
     add("training.arithmetic", "NONE has no numbers to explain", "REAL", "REAL");
   }
+  if (scenario.cluster.platform.has_value()) {
+    faults.push_back(
+        {.place = path,
+         .field = "cluster.file",
+         .problem = "SimGrid platforms cannot be explained: their routes are SimGrid's",
+         .allowed = "a topology of another kind",
+         .nearest = ""});
+  }
   if (step > static_cast<std::int64_t>(scenario.training.steps)) {
     faults.push_back({.place = "--step " + std::to_string(step),
                       .field = "",

@@ -98,8 +98,59 @@ std::string speed_text(double speed) { return significant(speed) + " times as fa
 
 }  // namespace
 
+std::string collectives_text(const CollectiveSpec& collective) {
+  if (!collective.algorithm.has_value()) {
+    return "collectives by AUTO";
+  }
+  switch (*collective.algorithm) {
+    case Algorithm::ring:
+      return "ring collectives" +
+             (collective.channels == 1
+                  ? std::string()
+                  : " of " + plural(static_cast<std::size_t>(collective.channels), "channel"));
+    case Algorithm::halving_doubling:
+      return "collectives by recursive halving and doubling";
+    case Algorithm::double_tree:
+      return "collectives by double binary trees";
+    case Algorithm::direct:
+      return "direct collectives";
+    case Algorithm::hierarchical:
+      break;
+  }
+  return "hierarchical collectives";
+}
+
+void write_file(const Cluster& cluster, Page& page) {
+  if (!cluster.file.has_value()) {
+    return;
+  }
+  const auto listed_texts = [](const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) {
+      all += (all.empty() ? "" : "; ") + printable(text);
+    }
+    return all.empty() ? std::string("nothing") : all;
+  };
+  page.entry("file", printable(cluster.file->path) + ", " + cluster.file->kind + ": " +
+                         listed_texts(cluster.file->understood));
+  page.entry("left aside", listed_texts(cluster.file->left_aside));
+}
+
 std::string network_text(const Cluster& cluster) {
-  return spec_text(cluster.spec, cluster.node_preset) + kSharing;
+  if (!cluster.file.has_value()) {
+    return spec_text(cluster.spec, cluster.node_preset) + kSharing;
+  }
+  std::string text = cluster.file->kind + " from a file";
+  if (cluster.platform.has_value()) {
+    text += ", " + plural(cluster.platform->hosts.size(), "host") + ", SimGrid's own routes";
+  } else {
+    text += ", " + plural(cluster.spec.nodes * cluster.devices_per_node, "device");
+  }
+  if (cluster.spec.fabric.has_value()) {
+    text += "; " + plural(cluster.spec.nodes, "node") + ", " + fabric_text(cluster.spec) +
+            ", full-duplex links of " + cable_text(cluster.spec.fabric->cable);
+  }
+  return text + kSharing;
 }
 
 std::string placement_text(const Cluster& cluster) {

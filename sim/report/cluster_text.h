@@ -3,12 +3,19 @@
 
 #include <string>
 
+#include "sim/report/page.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
 
 /// What it is made of: "star, one full-duplex link of 10 Gbps (1.25 GB/s) and 5 us per rank; ...".
 std::string network_text(const Cluster& cluster);
+
+/// "ring collectives", "ring collectives of 4 channels".
+std::string collectives_text(const CollectiveSpec& collective);
+
+/// What was understood of the cluster's file, and what was left aside; nothing without one.
+void write_file(const Cluster& cluster, Page& page);
 
 /// Which rank is on which device; empty if rank r is on device r.
 std::string placement_text(const Cluster& cluster);

@@ -189,11 +189,19 @@ Json::Value out_of_memory_value(const OutOfMemoryResult& result) {
   return value;
 }
 
+Json::Value texts(const std::vector<std::string>& all) {
+  Json::Value value(Json::arrayValue);
+  for (const std::string& one : all) {
+    value.append(one);
+  }
+  return value;
+}
+
 Json::Value network_value(const Cluster& cluster) {
   Json::Value value;
   value["description"] = network_text(cluster);
   value["nodes"] = integer(cluster.spec.nodes);
-  value["devices_per_node"] = integer(cluster.devices_per_node());
+  value["devices_per_node"] = integer(cluster.devices_per_node);
   if (cluster.spec.fabric.has_value()) {
     const FabricSpec& fabric = *cluster.spec.fabric;
     value["fabric"] = text(name(fabric.kind));
@@ -205,6 +213,12 @@ Json::Value network_value(const Cluster& cluster) {
   }
   if (const std::string uneven = unevenness_text(cluster); !uneven.empty()) {
     value["uneven"] = uneven;
+  }
+  if (cluster.file.has_value()) {
+    value["file"] = cluster.file->path;
+    value["file_kind"] = cluster.file->kind;
+    value["understood"] = texts(cluster.file->understood);
+    value["left_aside"] = texts(cluster.file->left_aside);
   }
   value["sharing"] = "max-min fair";
   value["protocol_overhead"] = "none";
@@ -245,7 +259,10 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("compute_time",
               "max(flops / (peak_flops x compute_efficiency), bytes / (memory_bandwidth x "
               "memory_efficiency)) + launch_overhead");
-  json.member("algorithm", "RING");
+  const CollectiveSpec& collective = scenario.cluster.collective;
+  json.member("algorithm",
+              text(collective.algorithm.has_value() ? name(*collective.algorithm) : "AUTO"));
+  json.member("channels", collective.channels);
   json.member("arithmetic", training.storage == Storage::real ? "REAL" : "NONE");
   json.member("precision", text(name(training.precision)));
   json.member("reduce_precision", text(name(training.reduce_precision)));
@@ -328,6 +345,24 @@ void write_rank(JsonWriter& json, const RankResult& rank) {
   json.end_object();
 }
 
+// What AUTO chose.
+void write_choices(JsonWriter& json, const RunResult& run) {
+  if (run.chosen_algorithms().empty()) {
+    return;
+  }
+  json.begin_array("chosen_algorithms");
+  for (const ChosenAlgorithm& choice : run.chosen_algorithms()) {
+    Json::Value value;
+    value["operation"] = choice.operation();
+    value["ranks"] = choice.ranks();
+    value["bytes"] = integer(choice.bytes());
+    value["algorithm"] = choice.algorithm();
+    value["estimated_s"] = number(choice.estimated_s());
+    json.element(value);
+  }
+  json.end_array();
+}
+
 // The busiest ones.
 void write_links(JsonWriter& json, const RunResult& run) {
   constexpr int kMost = 100;
@@ -382,6 +417,7 @@ void write_run(JsonWriter& json, const RunResult& run, bool with_critical_path) 
   }
   json.end_array();
   write_links(json, run);
+  write_choices(json, run);
   json.end_object();
 }
 

@@ -34,26 +34,51 @@ std::string parts_text(const TopologyFacts& facts) {
   return text + " (each way counts)";
 }
 
-void write_ring(const Topology& topology, const Cluster& cluster, const TopologyFacts& facts,
-                Page& page) {
+// Where the ring is narrowest, and how many of its messages meet there.
+void write_slowest(const TopologyFacts& facts, Page& page) {
+  const auto slowest = std::min_element(facts.ring.begin(), facts.ring.end(),
+                                        [](const RingRoute& a, const RingRoute& b) {
+                                          return a.shared_bytes_per_s < b.shared_bytes_per_s;
+                                        });
+  if (slowest == facts.ring.end() || slowest->links.empty()) {
+    return;
+  }
+  const auto messages_over = [&](std::size_t link) {
+    return std::count_if(facts.ring.begin(), facts.ring.end(), [&](const RingRoute& route) {
+      return std::find(route.links.begin(), route.links.end(), link) != route.links.end();
+    });
+  };
+  const auto left_on = [&](std::size_t link) {
+    return facts.path_links[link].bandwidth_bytes_per_s / static_cast<double>(messages_over(link));
+  };
+  const std::size_t link =
+      *std::min_element(slowest->links.begin(), slowest->links.end(),
+                        [&](std::size_t a, std::size_t b) { return left_on(a) < left_on(b); });
+  const auto messages = static_cast<std::size_t>(messages_over(link));
+  page.entry("ring", "at most " + format_bits_per_s(slowest->shared_bytes_per_s) + " (" +
+                         format_bytes_per_s(slowest->shared_bytes_per_s) + "), over " +
+                         printable(facts.path_links[link].name) + ", which " +
+                         plural(messages, "message") + (messages == 1 ? " crosses" : " cross") +
+                         " at once");
+}
+
+void write_ring(const TopologyFacts& facts, Page& page) {
   Table table;
   table.add_column("rank, device", Align::left);
   for (const char* title : {"links", "latency", "bandwidth", "with\nothers"}) {
     table.add_column(title, Align::right);
   }
   table.add_column("narrowest link", Align::left);
-  const auto device = [&](std::size_t rank) {
-    return printable(topology.node(topology.devices()[cluster.placement[rank]]).name);
-  };
   for (const RingRoute& route : facts.ring) {
     if (route.rank == kMostRoutes) {
       break;
     }
-    table.add_row({std::to_string(route.rank) + "  " + device(route.rank),
+    const bool has_links = !route.links.empty();
+    table.add_row({std::to_string(route.rank) + "  " + printable(facts.device_of_rank[route.rank]),
                    std::to_string(route.links.size()), format_seconds(route.latency_s),
-                   format_bits_per_s(route.alone_bytes_per_s),
-                   format_bits_per_s(route.shared_bytes_per_s),
-                   route.links.empty() ? "-" : printable(topology.link(route.bottleneck).name)});
+                   has_links ? format_bits_per_s(route.alone_bytes_per_s) : "-",
+                   has_links ? format_bits_per_s(route.shared_bytes_per_s) : "-",
+                   has_links ? printable(facts.path_links[route.bottleneck].name) : "-"});
   }
   const std::string more = facts.ring.size() > kMostRoutes
                                ? " The first " + std::to_string(kMostRoutes) + "; --json has all."
@@ -62,84 +87,72 @@ void write_ring(const Topology& topology, const Cluster& cluster, const Topology
                "With others: what is left where all ranks send to their next ones at once." + more);
 }
 
-void write_slowest(const Topology& topology, const TopologyFacts& facts, Page& page) {
-  const auto slowest = std::min_element(facts.ring.begin(), facts.ring.end(),
-                                        [](const RingRoute& a, const RingRoute& b) {
-                                          return a.shared_bytes_per_s < b.shared_bytes_per_s;
-                                        });
-  if (slowest == facts.ring.end()) {
-    return;
-  }
-  std::size_t flows = 0;
-  LinkId shared = 0;
-  for (const LinkId link : slowest->links) {
-    std::size_t crossing = 0;
-    for (const RingRoute& route : facts.ring) {
-      crossing += std::count(route.links.begin(), route.links.end(), link) > 0 ? 1 : 0;
-    }
-    const double left =
-        topology.link(link).cable.bandwidth_bytes_per_s / static_cast<double>(crossing);
-    if (left == slowest->shared_bytes_per_s) {
-      flows = crossing;
-      shared = link;
-      break;
-    }
-  }
-  page.entry("ring", "at most " + format_bits_per_s(slowest->shared_bytes_per_s) + " (" +
-                         format_bytes_per_s(slowest->shared_bytes_per_s) + "), over " +
-                         printable(topology.link(shared).name) + ", which " +
-                         plural(flows, "message") + " cross" + (flows == 1 ? "es" : "") +
-                         " at once");
-}
-
 }  // namespace
 
-std::string topology_text(const Scenario& scenario, const Topology& topology,
-                          const TopologyFacts& facts, bool colour, std::size_t width) {
+std::string topology_text(const Scenario& scenario, const TopologyFacts& facts, bool colour,
+                          std::size_t width) {
   const Cluster& cluster = scenario.cluster;
   Page page(colour, width);
   page.paragraph(printable(scenario.name) + ": " + parts_text(facts), Style::bold);
   page.empty_line();
   page.entry("network", network_text(cluster));
+  write_file(cluster, page);
   page.entry("ranks", std::to_string(cluster.placement.size()) + " on " +
-                          plural(topology.devices().size(), "device"));
+                          plural(cluster.spec.nodes * cluster.devices_per_node, "device"));
   if (const std::string text = placement_text(cluster); !text.empty()) {
     page.entry("placement", text);
   }
   if (const std::string text = unevenness_text(cluster); !text.empty()) {
     page.entry("uneven", text);
   }
-  page.entry("bisection", format_bits_per_s(facts.bisection_bytes_per_s) + " (" +
-                              format_bytes_per_s(facts.bisection_bytes_per_s) +
-                              "), from the first half of the devices to the second");
-  page.entry("diameter", plural(facts.diameter_links, "link") + " between two devices at most");
-  write_slowest(topology, facts, page);
-  write_ring(topology, cluster, facts, page);
+  if (facts.bisection_bytes_per_s.has_value()) {
+    page.entry("bisection", format_bits_per_s(*facts.bisection_bytes_per_s) + " (" +
+                                format_bytes_per_s(*facts.bisection_bytes_per_s) +
+                                "), from the first half of the devices to the second");
+  }
+  if (facts.diameter_links.has_value()) {
+    page.entry("diameter", plural(*facts.diameter_links, "link") + " between two devices at most");
+  }
+  write_slowest(facts, page);
+  write_ring(facts, page);
   return page.text();
 }
 
-std::string topology_json(const Scenario& scenario, const Topology& topology,
+std::string topology_json(const Scenario& scenario, const Topology* topology,
                           const TopologyFacts& facts, const std::string& version) {
   Json::Value root;
   root["shardscope"] = version;
   root["scenario"] = scenario.name;
   root["network"] = network_text(scenario.cluster);
+  if (scenario.cluster.file.has_value()) {
+    for (const std::string& text : scenario.cluster.file->understood) {
+      root["understood"].append(text);
+    }
+    for (const std::string& text : scenario.cluster.file->left_aside) {
+      root["left_aside"].append(text);
+    }
+  }
   for (const auto& [kind, count] : facts.nodes) {
     root["nodes_by_kind"][kind] = Json::UInt64{count};
   }
   for (const auto& [kind, count] : facts.links) {
     root["links_by_kind"][kind] = Json::UInt64{count};
   }
-  root["bisection_bytes_per_s"] = facts.bisection_bytes_per_s;
-  root["diameter_links"] = Json::UInt64{facts.diameter_links};
-  for (const std::size_t device : scenario.cluster.placement) {
-    root["device_of_rank"].append(topology.node(topology.devices()[device]).name);
+  if (facts.bisection_bytes_per_s.has_value()) {
+    root["bisection_bytes_per_s"] = *facts.bisection_bytes_per_s;
   }
-  for (const Link& link : topology.links()) {
+  if (facts.diameter_links.has_value()) {
+    root["diameter_links"] = Json::UInt64{*facts.diameter_links};
+  }
+  for (const std::string& device : facts.device_of_rank) {
+    root["device_of_rank"].append(device);
+  }
+  for (std::size_t i = 0; topology != nullptr && i < topology->links().size(); ++i) {
+    const Link& link = topology->link(i);
     Json::Value value;
     value["name"] = link.name;
-    value["from"] = topology.node(link.from).name;
-    value["to"] = topology.node(link.to).name;
+    value["from"] = topology->node(link.from).name;
+    value["to"] = topology->node(link.to).name;
     value["kind"] = std::string(name(link.cable.kind));
     value["bandwidth_bytes_per_s"] = link.cable.bandwidth_bytes_per_s;
     value["latency_s"] = link.cable.latency_s;
@@ -149,13 +162,15 @@ std::string topology_json(const Scenario& scenario, const Topology& topology,
     Json::Value value;
     value["rank"] = Json::UInt64{route.rank};
     value["next"] = Json::UInt64{route.next};
-    for (const LinkId link : route.links) {
-      value["links"].append(topology.link(link).name);
+    for (const std::size_t link : route.links) {
+      value["links"].append(facts.path_links[link].name);
     }
     value["latency_s"] = route.latency_s;
-    value["bottleneck"] = topology.link(route.bottleneck).name;
-    value["bandwidth_bytes_per_s"] = route.alone_bytes_per_s;
-    value["shared_bandwidth_bytes_per_s"] = route.shared_bytes_per_s;
+    if (!route.links.empty()) {
+      value["bottleneck"] = facts.path_links[route.bottleneck].name;
+      value["bandwidth_bytes_per_s"] = route.alone_bytes_per_s;
+      value["shared_bandwidth_bytes_per_s"] = route.shared_bytes_per_s;
+    }
     root["ring"].append(value);
   }
   Json::StreamWriterBuilder builder;

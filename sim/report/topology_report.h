@@ -11,11 +11,11 @@
 namespace shardscope {
 
 /// Text for a terminal of that many columns.
-std::string topology_text(const Scenario& scenario, const Topology& topology,
-                          const TopologyFacts& facts, bool colour, std::size_t width);
+std::string topology_text(const Scenario& scenario, const TopologyFacts& facts, bool colour,
+                          std::size_t width);
 
-/// The same facts, and every link, as JSON.
-std::string topology_json(const Scenario& scenario, const Topology& topology,
+/// The same facts, and every link, as JSON; the topology of a SimGrid platform is null.
+std::string topology_json(const Scenario& scenario, const Topology* topology,
                           const TopologyFacts& facts, const std::string& version);
 
 /// The graph in Graphviz's language: a file that cluster.file takes.

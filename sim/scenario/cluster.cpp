@@ -2,10 +2,39 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+#include <map>
+
 #include "core/check.h"
 #include "sim/topology/topology.h"
 
 namespace shardscope {
+
+int node_of(const Cluster& cluster, int rank) {
+  return static_cast<int>(cluster.placement[static_cast<std::size_t>(rank)] /
+                          cluster.devices_per_node);
+}
+
+bool has_even_nodes(const std::vector<int>& node_of_rank) {
+  std::map<int, int> ranks;
+  for (const int node : node_of_rank) {
+    ++ranks[node];
+  }
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](const auto& node) { return node.second == ranks.begin()->second; });
+}
+
+std::optional<std::string> why_not_hierarchical(const Cluster& cluster) {
+  if (cluster.collective.algorithm != Algorithm::hierarchical) {
+    return std::nullopt;
+  }
+  std::vector<int> nodes;
+  for (std::size_t rank = 0; rank < cluster.placement.size(); ++rank) {
+    nodes.push_back(node_of(cluster, static_cast<int>(rank)));
+  }
+  return has_even_nodes(nodes) ? std::nullopt
+                               : std::optional<std::string>("needs as many ranks on each node");
+}
 
 std::vector<LinkId> matching_links(const Topology& topology, const std::string& pattern) {
   std::vector<LinkId> matching;

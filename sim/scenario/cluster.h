@@ -79,6 +79,7 @@ struct Cluster {
   std::optional<ClusterFile> file;
   std::shared_ptr<const Topology> read;  ///< From the file; null if there is none.
   std::optional<PlatformFile> platform;  ///< Instead of a topology.
+  std::vector<RankSpeed> device_speeds;  ///< By device, as the file says; empty if they are alike.
   std::size_t devices_per_node = 1;
 
   /// By rank, its device: index in Topology::devices().
@@ -92,6 +93,15 @@ struct Cluster {
 /// Unless the cluster is a platform: what was read or is built, with the links' changes but those
 /// of later dates. It passes check().
 Topology topology_of(const Cluster& cluster);
+
+/// Whether each node that has ranks has as many of them.
+bool has_even_nodes(const std::vector<int>& node_of_rank);
+
+/// "needs as many ranks on each node": of a cluster that asks for HIERARCHICAL and cannot have it.
+std::optional<std::string> why_not_hierarchical(const Cluster& cluster);
+
+/// The node that a rank's device is on.
+int node_of(const Cluster& cluster, int rank);
 
 /// Links whose names match: a name, or a pattern with * and ?.
 std::vector<LinkId> matching_links(const Topology& topology, const std::string& pattern);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/scenario/cluster_file_reader.h"
 #include "sim/scenario/fabric_catalogue.h"
 #include "sim/scenario/node_catalogue.h"
 #include "sim/scenario/values.h"
@@ -20,6 +21,7 @@ constexpr WholeRange kPartsOrNone{0, 1024};
 constexpr WholeRange kSwitches{1, 65536};
 constexpr WholeRange kSwitchesOrNone{0, 65536};
 constexpr WholeRange kPods{2, 256};
+constexpr WholeRange kChannels{1, 64};
 constexpr NumberRange kOversubscriptions{0, Bound::exclusive, 1000, Bound::inclusive};
 
 FabricKind fabric_kind(const std::string& text) {
@@ -33,30 +35,131 @@ FabricKind fabric_kind(const std::string& text) {
 
 class ClusterReader {
  public:
-  ClusterReader(MessageText& text, const std::filesystem::path& platforms, int world_size)
+  ClusterReader(MessageText& text, const ClusterFolders& folders, int world_size)
       : text_(text),
         values_(text),
-        platforms_(platforms),
+        platforms_(folders.platforms),
+        file_(folders.file),
         world_size_(static_cast<std::size_t>(world_size)) {}
 
   ReadCluster read() {
-    read_node();
-    read_nodes();
-    read_fabric();
-    // Nothing in a plain star can be refused that the fields' own ranges allow.
-    if (!text_.has_faults() && !is_plain_star(spec())) {
-      Topology topology;
-      for (const std::string& fault : build_cluster(spec(), topology)) {
-        text_.refuse_combination(text_.has("cluster.fabric") ? "cluster.fabric" : "cluster", fault,
-                                 {});
-      }
+    std::optional<TopologyFile> file;
+    if (text_.has("cluster.file")) {
+      file = read_cluster_file(text_, file_, read_.cluster);
+      if (!file) return std::move(read_);
     }
-    read_placement();
+    if (file && file->kind != FileKind::nccl) {
+      read_whole(*file);
+    } else if (file) {
+      read_nccl(*file);
+    } else {
+      refuse_hosts();
+      read_node();
+      read_.cluster.devices_per_node = spec().node.has_value() ? spec().node->devices : 1;
+      read_nodes();
+      read_fabric();
+      build();
+    }
+    if (read_.cluster.devices_per_node > 0) read_placement();
+    read_collective();
     return std::move(read_);
   }
 
  private:
   ClusterSpec& spec() { return read_.cluster.spec; }
+
+  // Nothing in a plain star can be refused that the fields' own ranges allow.
+  void build() {
+    if (text_.has_faults() || is_plain_star(spec())) return;
+    Topology topology;
+    refuse_topology(build_cluster(spec(), topology));
+  }
+
+  void refuse_topology(const std::vector<std::string>& faults) {
+    for (const std::string& fault : faults) {
+      text_.refuse_combination(text_.has("cluster.fabric") ? "cluster.fabric" : "cluster", fault,
+                               {});
+    }
+  }
+
+  void refuse_hosts() {
+    if (text_.count("cluster.hosts") > 0) {
+      text_.refuse_combination("cluster.hosts", "are of no file",
+                               "with a SimGrid platform in cluster.file");
+    }
+  }
+
+  // A file that describes the whole cluster.
+  void read_whole(const TopologyFile& file) {
+    for (const char* path : {"cluster.node", "cluster.fabric", "cluster.link", "cluster.nodes"}) {
+      if (text_.has(path)) {
+        text_.refuse_combination(path, "is not allowed",
+                                 "either this or a cluster.file of the whole cluster");
+      }
+    }
+    Cluster& cluster = read_.cluster;
+    if (file.kind == FileKind::simgrid) {
+      read_platform_hosts(text_, file_, static_cast<int>(world_size_), cluster);
+      if (text_.has("cluster.device.communication_slowdown")) {
+        text_.refuse_combination("cluster.device.communication_slowdown", "is not allowed",
+                                 "no SimGrid platform, whose hosts have speeds of their own");
+      }
+      spec().nodes = cluster.platform ? cluster.platform->hosts.size() : world_size_;
+      return;
+    }
+    refuse_hosts();
+    cluster.read = std::make_shared<const Topology>(file.topology);
+    spec().nodes = file.topology.devices().size();
+    if (spec().nodes < world_size_) {
+      text_.refuse_combination("cluster.file",
+                               "has " + std::to_string(spec().nodes) + " devices for " +
+                                   std::to_string(world_size_) + " ranks",
+                               "at least as many devices as cluster.world_size");
+      spec().nodes = world_size_;
+    }
+  }
+
+  // A file that describes a node, of which the fabric joins several.
+  void read_nccl(TopologyFile& file) {
+    refuse_hosts();
+    NcclNode& node = *file.nccl_node;
+    complete_nccl_node(text_, platforms_, node, read_.cluster);
+    read_.cluster.devices_per_node = node.devices;
+    for (const NcclNode::Nic& nic : node.nics) {
+      nic_bandwidth_bytes_per_s_ =
+          nic_bandwidth_bytes_per_s_ == 0
+              ? nic.bandwidth_bytes_per_s
+              : std::min(nic_bandwidth_bytes_per_s_, nic.bandwidth_bytes_per_s);
+    }
+    read_nodes();
+    is_nccl_ = true;
+    read_fabric();
+    if (text_.has_faults()) return;
+    Topology topology;
+    NodeEndpoints ends;
+    std::vector<std::string> faults = add_nccl_nodes(topology, spec().nodes, node, ends);
+    if (faults.empty() && spec().fabric.has_value()) {
+      faults = add_fabric(topology, *spec().fabric, ends.nics, node.nics.size());
+    }
+    refuse_topology(faults.empty() ? topology.check() : faults);
+    read_.cluster.read = std::make_shared<const Topology>(std::move(topology));
+  }
+
+  void read_collective() {
+    CollectiveSpec& collective = read_.cluster.collective;
+    collective.algorithm = find_algorithm(text_.enumerator("cluster.collective.algorithm"));
+    collective.channels = static_cast<int>(values_.whole("cluster.collective.channels", kChannels));
+    if (collective.channels > 1 && collective.algorithm != Algorithm::ring &&
+        collective.algorithm.has_value()) {
+      text_.refuse_combination("cluster.collective.channels", "concerns another algorithm",
+                               "with algorithm RING or AUTO");
+    }
+    if (text_.has_faults()) return;
+    if (const auto problem = why_not_hierarchical(read_.cluster)) {
+      text_.refuse_combination("cluster.collective.algorithm", *problem,
+                               "another placement or number of ranks");
+    }
+  }
 
   void read_node() {
     if (!text_.has("cluster.node")) return;
@@ -94,10 +197,10 @@ class ClusterReader {
     read_.cluster.node_preset = text_.string("cluster.node.preset");
   }
 
-  // What `read` reads of the catalogue's entry that the field names, if there is one.
+  // What `read_preset` reads of the catalogue's entry that the field names, if there is one.
   template <typename Preset>
   std::optional<Preset> preset_of(const char* path, const std::vector<std::string>& names,
-                                  std::optional<Preset> (*read)(const std::filesystem::path&,
+                                  std::optional<Preset> (*read_preset)(const std::filesystem::path&,
                                                                 const std::string&,
                                                                 std::vector<Fault>&)) {
     const std::string name = text_.string(path);
@@ -108,7 +211,7 @@ class ClusterReader {
       return std::nullopt;
     }
     std::vector<Fault> faults;
-    std::optional<Preset> preset = read(platforms_, name, faults);
+    std::optional<Preset> preset = read_preset(platforms_, name, faults);
     for (const Fault& fault : faults) text_.refuse(path, "is wrong: " + format_fault(fault), {});
     return preset;
   }
@@ -149,7 +252,7 @@ class ClusterReader {
   }
 
   void read_nodes() {
-    const std::size_t per_node = read_.cluster.devices_per_node();
+    const std::size_t per_node = std::max<std::size_t>(read_.cluster.devices_per_node, 1);
     const std::size_t needed = (world_size_ + per_node - 1) / per_node;
     spec().nodes = static_cast<std::size_t>(values_.optional_whole("cluster.nodes", kNodes)
                                                 .value_or(static_cast<std::int64_t>(needed)));
@@ -162,7 +265,8 @@ class ClusterReader {
   }
 
   void read_fabric() {
-    const bool is_needed = !spec().node.has_value() || spec().nodes > 1;
+    const bool has_nodes = spec().node.has_value() || is_nccl_;
+    const bool is_needed = !has_nodes || spec().nodes > 1;
     if (!is_needed && !text_.has("cluster.fabric") && !text_.has("cluster.link")) return;
     FabricSpec& fabric = spec().fabric.emplace();
     fabric.kind = fabric_kind(text_.enumerator("cluster.fabric.kind"));
@@ -176,7 +280,7 @@ class ClusterReader {
       refuse_for("cluster.fabric.endpoints_per_leaf", "with kind LEAF_SPINE");
     }
     if (fabric.kind == FabricKind::rails) {
-      if (!spec().node.has_value()) {
+      if (!has_nodes) {
         text_.refuse_combination("cluster.fabric.kind", "needs nodes, whose NICs it joins",
                                  "a node block beside it");
       }
@@ -257,7 +361,7 @@ class ClusterReader {
 
   void read_placement() {
     const char* path = "cluster.placement.devices";
-    const std::size_t per_node = read_.cluster.devices_per_node();
+    const std::size_t per_node = read_.cluster.devices_per_node;
     const std::size_t devices = spec().nodes * per_node;
     std::vector<std::size_t>& placement = read_.cluster.placement;
     if (text_.count(path) > 0) {
@@ -305,16 +409,17 @@ class ClusterReader {
   MessageText& text_;
   Values values_;
   const std::filesystem::path& platforms_;
+  const std::filesystem::path& file_;  // cluster.file.
   std::size_t world_size_;
-  double nic_bandwidth_bytes_per_s_ = 0;  // Of a node's preset; 0 if it has none.
+  double nic_bandwidth_bytes_per_s_ = 0;  // Of a node's preset or file; 0 if it has none.
+  bool is_nccl_ = false;
   ReadCluster read_;
 };
 
 }  // namespace
 
-ReadCluster read_cluster(MessageText& text, const std::filesystem::path& platforms,
-                         int world_size) {
-  return ClusterReader(text, platforms, world_size).read();
+ReadCluster read_cluster(MessageText& text, const ClusterFolders& folders, int world_size) {
+  return ClusterReader(text, folders, world_size).read();
 }
 
 }  // namespace shardscope

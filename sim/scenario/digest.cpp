@@ -122,6 +122,12 @@ void add_unevenness(Canonical& out, const Cluster& cluster) {
       out.number("link_change.change.bandwidth", change.bandwidth_bytes_per_s);
     }
   }
+  if (cluster.collective.algorithm != Algorithm::ring || cluster.collective.channels != 1) {
+    out.text("collective.algorithm", cluster.collective.algorithm.has_value()
+                                         ? name(*cluster.collective.algorithm)
+                                         : "AUTO");
+    out.whole("collective.channels", static_cast<std::uint64_t>(cluster.collective.channels));
+  }
   for (const BackgroundFlow& flow : cluster.background) {
     out.text("background.from", flow.from);
     out.text("background.to", flow.to);
@@ -132,6 +138,13 @@ void add_unevenness(Canonical& out, const Cluster& cluster) {
 }
 
 void add_topology(Canonical& out, const Cluster& cluster) {
+  if (cluster.file.has_value()) {
+    out.text("cluster.file", cluster.file->digest);
+    if (cluster.platform.has_value()) {
+      for (const std::string& host : cluster.platform->hosts) out.text("cluster.hosts", host);
+    }
+    out.text("cluster.node.preset", cluster.node_preset);
+  }
   if (is_plain_star(cluster.spec)) {
     add_cable(out, "link", cluster.spec.fabric->cable);
   } else {

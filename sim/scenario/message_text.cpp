@@ -103,9 +103,11 @@ bool MessageText::boolean(std::string_view path) const {
   return leaf.message->GetReflection()->GetBool(*leaf.message, leaf.field);
 }
 
-std::string MessageText::string(std::string_view path) const {
+std::string MessageText::string(std::string_view path, int index) const {
   const Leaf leaf = find_leaf(message_, path);
-  return leaf.message->GetReflection()->GetString(*leaf.message, leaf.field);
+  const auto* reflection = leaf.message->GetReflection();
+  return index < 0 ? reflection->GetString(*leaf.message, leaf.field)
+                   : reflection->GetRepeatedString(*leaf.message, leaf.field, index);
 }
 
 std::string MessageText::enumerator(std::string_view path, int index) const {

@@ -38,7 +38,7 @@ class MessageText {
   double number(std::string_view path) const;
   std::int64_t whole(std::string_view path, int index = -1) const;
   bool boolean(std::string_view path) const;
-  std::string string(std::string_view path) const;
+  std::string string(std::string_view path, int index = -1) const;
   std::string enumerator(std::string_view path, int index = -1) const;
 
   /// Whether a fault in the field, or in a block around it, has been reported: its value is then

@@ -178,7 +178,11 @@ class Resolver {
     } else {
       text_.report_missing("cluster.world_size", "a number of ranks, for example 8");
     }
-    ReadCluster read = read_cluster(text_, platforms_, scenario_.world_size);
+    ReadCluster read =
+        read_cluster(text_,
+                     {platforms_, text_.has("cluster.file") ? absolute_path("cluster.file")
+                                                            : std::filesystem::path()},
+                     scenario_.world_size);
     scenario_.device =
         read_device(text_, platforms_, scenario_.training.precision, read.node_device);
     scenario_.cluster = std::move(read.cluster);

@@ -45,7 +45,8 @@ class UnevennessReader {
           break;
         }
         is_given[index] = true;
-        cluster_.rank_speeds[index] = speed;
+        cluster_.rank_speeds[index].speed *= speed.speed;
+        cluster_.rank_speeds[index].changes = speed.changes;
       }
     }
   }
@@ -184,15 +185,49 @@ class UnevennessReader {
   Cluster& cluster_;
 };
 
+// Those that a file gives.
+void apply_device_speeds(Cluster& cluster) {
+  const std::vector<RankSpeed>& speeds = cluster.device_speeds;
+  if (std::all_of(speeds.begin(), speeds.end(),
+                  [](const RankSpeed& speed) { return speed.speed == 1 && !speed.has_profile; })) {
+    return;
+  }
+  for (const std::size_t device : cluster.placement) {
+    cluster.rank_speeds.push_back(speeds[device]);
+  }
+}
+
+// What SimGrid's own profiles are for.
+void refuse_changes_of_platform(MessageText& text, const schema::Cluster& message) {
+  for (const schema::RankSpeed& block : message.rank_speed()) {
+    if (block.change_size() > 0) {
+      text.refuse_combination("cluster.rank_speed.change", "is not allowed",
+                              "a speed_file in the SimGrid platform");
+      break;
+    }
+  }
+  for (const schema::LinkChange& block : message.link_change()) {
+    if (block.change_size() > 0) {
+      text.refuse_combination("cluster.link_change.change", "is not allowed",
+                              "a bandwidth_file in the SimGrid platform");
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 void read_unevenness(MessageText& text, const schema::Cluster& message, int world_size,
                      Cluster& cluster) {
-  const bool needs_topology = message.link_change_size() > 0 || message.background_size() > 0;
+  apply_device_speeds(cluster);
+  const bool is_platform = cluster.platform.has_value();
+  const bool needs_topology =
+      !is_platform && (message.link_change_size() > 0 || message.background_size() > 0);
   const std::optional<Topology> topology =
       needs_topology && !text.has_faults() ? std::optional(topology_of(cluster)) : std::nullopt;
   const Topology* const known = topology.has_value() ? &*topology : nullptr;
   UnevennessReader reader(text, world_size, cluster);
+  if (is_platform) refuse_changes_of_platform(text, message);
   reader.read_speeds(message);
   reader.read_links(message, known);
   reader.read_background(message, known);

@@ -20,6 +20,40 @@ FatTreeSpec fat_tree_spec(const FabricSpec& fabric, std::size_t endpoints) {
           .cable = fabric.cable};
 }
 
+}  // namespace
+
+std::string_view name(FabricKind kind) {
+  switch (kind) {
+    case FabricKind::star:
+      return "STAR";
+    case FabricKind::ring:
+      return "RING";
+    case FabricKind::fully_connected:
+      return "FULLY_CONNECTED";
+    case FabricKind::leaf_spine:
+      return "LEAF_SPINE";
+    case FabricKind::fat_tree:
+      return "FAT_TREE";
+    case FabricKind::rails:
+      return "RAILS";
+    case FabricKind::torus:
+      return "TORUS";
+  }
+  return "";
+}
+
+std::size_t fat_tree_pods(const FabricSpec& fabric, std::size_t endpoints) {
+  if (fabric.k != 0) {
+    return fabric.k;
+  }
+  FatTreeSpec spec{
+      .k = 2, .oversubscription = whole(fabric.oversubscription), .cable = fabric.cable};
+  while (spec.oversubscription > 0 && fat_tree_capacity(spec) < endpoints) {
+    spec.k += 2;
+  }
+  return spec.k;
+}
+
 Faults add_fabric(Topology& topology, const FabricSpec& fabric, const std::vector<NodeId>& ends,
                   std::size_t ends_per_node) {
   switch (fabric.kind) {
@@ -47,44 +81,6 @@ Faults add_fabric(Topology& topology, const FabricSpec& fabric, const std::vecto
       return add_torus(topology, ends, {.lengths = fabric.lengths, .cable = fabric.cable});
   }
   return {};
-}
-
-}  // namespace
-
-std::string_view name(FabricKind kind) {
-  switch (kind) {
-    case FabricKind::star:
-      return "STAR";
-    case FabricKind::ring:
-      return "RING";
-    case FabricKind::fully_connected:
-      return "FULLY_CONNECTED";
-    case FabricKind::leaf_spine:
-      return "LEAF_SPINE";
-    case FabricKind::fat_tree:
-      return "FAT_TREE";
-    case FabricKind::rails:
-      return "RAILS";
-    case FabricKind::torus:
-      return "TORUS";
-  }
-  return "";
-}
-
-std::size_t devices_per_node(const ClusterSpec& spec) {
-  return spec.node.has_value() ? spec.node->devices : 1;
-}
-
-std::size_t fat_tree_pods(const FabricSpec& fabric, std::size_t endpoints) {
-  if (fabric.k != 0) {
-    return fabric.k;
-  }
-  FatTreeSpec spec{
-      .k = 2, .oversubscription = whole(fabric.oversubscription), .cable = fabric.cable};
-  while (spec.oversubscription > 0 && fat_tree_capacity(spec) < endpoints) {
-    spec.k += 2;
-  }
-  return spec.k;
 }
 
 bool is_plain_star(const ClusterSpec& spec) {

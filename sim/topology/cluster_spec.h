@@ -37,15 +37,17 @@ struct ClusterSpec {
   std::optional<FabricSpec> fabric;  ///< None: a single node, which nothing leaves.
 };
 
-/// Of each node.
-std::size_t devices_per_node(const ClusterSpec& spec);
-
 /// Single devices around one switch.
 bool is_plain_star(const ClusterSpec& spec);
 
 /// Builds it: devices in the order of nodes. Returns all that the builders refuse, and what
 /// Topology::check() finds; the topology is then of no use.
 std::vector<std::string> build_cluster(const ClusterSpec& spec, Topology& topology);
+
+/// Joins endpoints, of which each node has so many. Returns what the builders refuse.
+std::vector<std::string> add_fabric(Topology& topology, const FabricSpec& fabric,
+                                    const std::vector<NodeId>& endpoints,
+                                    std::size_t endpoints_per_node);
 
 /// The number of fat-tree pods used: `k`, or the least that has room for the endpoints.
 std::size_t fat_tree_pods(const FabricSpec& fabric, std::size_t endpoints);

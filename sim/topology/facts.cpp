@@ -2,41 +2,43 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "sim/topology/analysis.h"
 #include "sim/topology/routes.h"
 
 namespace shardscope {
-namespace {
 
-std::vector<RingRoute> ring_routes(const Topology& topology, Routes& routes,
-                                   const std::vector<std::size_t>& placement) {
+std::vector<RingRoute> ring_routes(const ClusterPaths& paths, std::size_t ranks) {
+  const std::vector<PathLink>& links = paths.links();
   std::vector<RingRoute> ring;
-  std::vector<double> flows(topology.links().size());
-  for (std::size_t rank = 0; placement.size() > 1 && rank < placement.size(); ++rank) {
-    RingRoute route;
+  std::vector<double> flows(links.size());
+  for (std::size_t rank = 0; ranks > 1 && rank < ranks; ++rank) {
+    const std::size_t next = (rank + 1) % ranks;
+    Path path = paths.path(static_cast<int>(rank), static_cast<int>(next));
+    RingRoute& route = ring.emplace_back();
     route.rank = rank;
-    route.next = (rank + 1) % placement.size();
-    route.links = routes.route(placement[rank], placement[route.next]);
-    route.latency_s = path_latency_s(topology, route.links);
-    route.bottleneck = bottleneck(topology, route.links).value_or(0);
-    route.alone_bytes_per_s = topology.link(route.bottleneck).cable.bandwidth_bytes_per_s;
-    for (const LinkId link : route.links) {
+    route.next = next;
+    route.latency_s = path.latency_s;
+    route.alone_bytes_per_s = std::numeric_limits<double>::infinity();
+    for (const std::size_t link : path.links) {
+      if (links[link].bandwidth_bytes_per_s < route.alone_bytes_per_s) {
+        route.alone_bytes_per_s = links[link].bandwidth_bytes_per_s;
+        route.bottleneck = link;
+      }
       ++flows[link];
     }
-    ring.push_back(std::move(route));
+    route.links = std::move(path.links);
   }
   for (RingRoute& route : ring) {
     route.shared_bytes_per_s = std::numeric_limits<double>::infinity();
-    for (const LinkId link : route.links) {
-      route.shared_bytes_per_s = std::min(
-          route.shared_bytes_per_s, topology.link(link).cable.bandwidth_bytes_per_s / flows[link]);
+    for (const std::size_t link : route.links) {
+      route.shared_bytes_per_s =
+          std::min(route.shared_bytes_per_s, links[link].bandwidth_bytes_per_s / flows[link]);
     }
   }
   return ring;
 }
-
-}  // namespace
 
 TopologyFacts topology_facts(const Topology& topology, const std::vector<std::size_t>& placement) {
   TopologyFacts facts;
@@ -46,10 +48,15 @@ TopologyFacts topology_facts(const Topology& topology, const std::vector<std::si
   for (const Link& link : topology.links()) {
     ++facts.links[std::string(name(link.cable.kind))];
   }
+  for (const std::size_t device : placement) {
+    facts.device_of_rank.push_back(topology.node(topology.devices()[device]).name);
+  }
   Routes routes(topology);
   facts.bisection_bytes_per_s = bisection_bytes_per_s(topology);
   facts.diameter_links = diameter(topology, routes);
-  facts.ring = ring_routes(topology, routes, placement);
+  const GraphPaths paths(topology, placement);
+  facts.path_links = paths.links();
+  facts.ring = ring_routes(paths, placement.size());
   return facts;
 }
 

@@ -77,7 +77,7 @@ TEST_F(ClusterFields, NodesStandBehindTheirNics) {
   const Cluster cluster = read("world_size: 8 " + kNode + kLink + "fabric { kind: RAILS }");
   const Topology topology = topology_of(cluster);
   EXPECT_EQ(cluster.spec.nodes, 2U);
-  EXPECT_EQ(cluster.devices_per_node(), 4U);
+  EXPECT_EQ(cluster.devices_per_node, 4U);
   EXPECT_EQ(topology.devices().size(), 8U);
   Routes routes(topology);
   EXPECT_EQ(routes.length(0, 1), 2U) << "device, NVSwitch, device";
