@@ -298,7 +298,7 @@ class Time {
   CollectiveTime ring(Operation operation, const RingOrders& rings) const {
     const bool twice = operation == Operation::all_reduce || operation == Operation::broadcast;
     return {(twice ? 2 : 1) * (n_ - 1) * (latency_s_ + whole_s_ / n_),
-            rings.channels() == 1 || !fully_connected_};
+            rings.channels() == 1 || (!fully_connected_ && operation != Operation::broadcast)};
   }
 
   CollectiveTime halving_doubling(Operation operation) const {

@@ -75,8 +75,8 @@ NodeGroups::NodeGroups(const std::vector<int>& node_of_rank) {
       "nodes of different size");
   ranks_.resize(node_of_rank.size());
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    ranks_[static_cast<std::size_t>(node_of_[rank] * ranks_per_node_ + local_of_[rank])] =
-        static_cast<int>(rank);
+    const int place = node_of_[rank] * ranks_per_node_ + local_of_[rank];
+    ranks_[static_cast<std::size_t>(place)] = static_cast<int>(rank);
   }
 }
 

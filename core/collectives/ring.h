@@ -15,10 +15,10 @@
 // a rank sends a message on every channel, all at once.
 //
 // On equal links of bandwidth B and path latency L, for S bytes that N (and K) divides, a round
-// takes L + S/(N B): all_reduce 2(N-1) of them (Patarasuk & Yuan 2009), the halves N-1 each. Every
-// byte crosses every link of the ring: no algorithm sends less, and long vectors go as fast as
-// links allow; short ones pay a latency for every rank. Several rings pay where a rank has several
-// links, or where one ring would leave links of a fabric idle.
+// takes L + S/(N B): all_reduce 2(N-1) of them (Patarasuk & Yuan 2009), the halves N-1 each, a
+// broadcast 2N-2 (on one channel: several do not stay in step). No algorithm sends less, so that
+// long vectors go as fast as links allow; short ones pay a latency for every rank. Several rings
+// pay where a rank has several links, or where one ring would leave links of a fabric idle.
 #pragma once
 
 #include <memory>

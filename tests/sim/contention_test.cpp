@@ -20,7 +20,15 @@ constexpr double kLatency_s = 1e-3;
 constexpr std::size_t kBytes = 1'000'000;
 constexpr double kAlone_s = kBytes / kBandwidth;  // At full bandwidth, latency apart.
 
-Tensor message() { return {nullptr, DType::bf16, kBytes / 2}; }
+void send(Transport& transport, int peer) {
+  const Tensor message{nullptr, DType::bf16, kBytes / 2};
+  transport.isend(peer, {&message, 1})->wait();
+}
+
+void receive(Transport& transport, int peer) {
+  const Tensor message{nullptr, DType::bf16, kBytes / 2};
+  transport.recv(peer, {&message, 1}, Arrival::replaces);
+}
 
 double now() { return simgrid::s4u::Engine::get_clock(); }
 
@@ -48,9 +56,9 @@ FabricSpec leaf_spine(std::size_t per_leaf, std::size_t spines, double oversubsc
 double send_up(const Cluster& cluster, int flows, int above) {
   const std::vector<double> ends = on_cluster(cluster, [&](int rank, Transport& transport) {
     if (rank < flows) {
-      transport.isend(rank + above, message())->wait();
+      send(transport, rank + above);
     } else if (rank >= above && rank < flows + above) {
-      transport.recv(rank - above, message(), Arrival::replaces);
+      receive(transport, rank - above);
     }
     return now();
   });
@@ -97,9 +105,9 @@ TEST(Contention, TwoRanksOnOneNicShareItEquallyWhateverTheirLatencies) {
     cluster.placement = {0, 1, 2, 3};
     const std::vector<double> ends = on_cluster(cluster, [](int rank, Transport& transport) {
       if (rank < 2) {
-        transport.isend(rank + 2, message())->wait();
+        send(transport, rank + 2);
       } else {
-        transport.recv(rank - 2, message(), Arrival::replaces);
+        receive(transport, rank - 2);
       }
       return now();
     });
@@ -113,12 +121,13 @@ TEST(Contention, TwoRanksOnOneNicShareItEquallyWhateverTheirLatencies) {
 
 double ring_all_reduce_s(const Cluster& cluster, std::size_t elements) {
   const int n = static_cast<int>(cluster.placement.size());
-  const std::vector<double> ends = on_cluster(cluster, [&](int /*rank*/, Transport& transport) {
+  const std::vector<double> ends = on_cluster(cluster, [&](int rank, Transport& transport) {
     MemoryLedger memory(~std::uint64_t{0});
     Collective collective(
-        make_schedule(Operation::all_reduce, Algorithm::ring, n, Chunking::even(elements, n)),
+        make_schedule(Operation::all_reduce, std::make_shared<const CollectivePlan>(), n,
+                      Chunking::even(elements, n)),
         ChunkedTensor::even({nullptr, DType::fp32, elements}, n),
-        {.first = 0, .stride = 1, .size = n}, Purpose::data, std::nullopt, memory,
+        {.first = 0, .stride = 1, .size = n}, rank, Purpose::data, std::nullopt, memory,
         Storage::shape_only);
     collective.run(transport);
     return now();
@@ -150,9 +159,9 @@ TEST(Contention, BackgroundTrafficTakesItsShare) {
   cluster.background = {{"device2", "device1", kBytes, 0, 0}};
   const std::vector<double> ends = on_cluster(cluster, [](int rank, Transport& transport) {
     if (rank == 0) {
-      transport.isend(1, message())->wait();
+      send(transport, 1);
     } else if (rank == 1) {
-      transport.recv(0, message(), Arrival::replaces);
+      receive(transport, 0);
     }
     return now();
   });

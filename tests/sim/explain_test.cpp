@@ -18,6 +18,7 @@
 
 #include "tests/core/support/half.h"
 #include "tests/core/support/oracle.h"
+#include "tests/core/support/plans.h"
 #include "tests/sim/explained.h"
 
 namespace shardscope::testing {
@@ -440,24 +441,72 @@ TEST(Explain, EveryNumberOfFrameworksFollowsFromThoseBeforeIt) {
 }
 
 // By formula "... = 20 B; held: 20 B." and the same of what was sent.
+void expect_formulas(const Explained& explained) {
+  for (const Story& story : explained.explanation.stories) {
+    const Section& sums = story.sections.back();
+    for (const auto& [block, word] : {std::pair(1, "; held: "), std::pair(2, "; sent: ")}) {
+      const auto& text = std::get<std::string>(sums.blocks.at(static_cast<std::size_t>(block)));
+      const std::size_t split = text.find(word);
+      ASSERT_NE(split, std::string::npos) << text;
+      const std::string measured = text.substr(split + 8, text.find('.', split) - split - 8);
+      const std::string before = text.substr(0, split);
+      EXPECT_EQ(before.substr(before.size() - measured.size()), measured)
+          << story.title << ": " << text;
+    }
+  }
+}
+
 TEST(Explain, BytesOfFrameworksAreThoseOfTheFormulas) {
   for_each_framework([](const std::vector<std::string>& set) {
     for (const std::int64_t t : {1, 2}) {
-      const Explained explained(set, t);
-      for (const Story& story : explained.explanation.stories) {
-        const Section& sums = story.sections.back();
-        for (const auto& [block, word] : {std::pair(1, "; held: "), std::pair(2, "; sent: ")}) {
-          const auto& text = std::get<std::string>(sums.blocks.at(static_cast<std::size_t>(block)));
-          const std::size_t split = text.find(word);
-          ASSERT_NE(split, std::string::npos) << text;
-          const std::string measured = text.substr(split + 8, text.find('.', split) - split - 8);
-          const std::string before = text.substr(0, split);
-          EXPECT_EQ(before.substr(before.size() - measured.size()), measured)
-              << story.title << ": " << text;
-        }
-      }
+      expect_formulas(Explained(set, t));
     }
   });
+}
+
+// Messages of several chunks and of parts of them, several at once, folded ranks.
+TEST(Explain, EveryNumberFollowsUnderEveryAlgorithm) {
+  for (const Algorithm algorithm : kAlgorithms) {
+    SCOPED_TRACE(std::string(name(algorithm)));
+    const AlgorithmPlanner planner(algorithm);
+    const auto check = [&](const std::vector<std::string>& set) {
+      const Explained explained(set, 2, planner);
+      for (const Story& story : explained.explanation.stories) {
+        SCOPED_TRACE(story.title);
+        const Step step(explained.scenario, story, 2);
+      }
+      expect_formulas(explained);
+    };
+    for_each_variant(check);
+    for_each_framework(check);
+  }
+}
+
+// What is said of a broadcast, and of sums whose bytes are not the ring's.
+TEST(Explain, SentencesAreThoseOfTheAlgorithm) {
+  const auto sentences = [](Algorithm algorithm, const char* strategy) {
+    const AlgorithmPlanner planner(algorithm);
+    const Explained explained(
+        {"cluster.world_size=3", "training.global_batch=12", std::string("strategies=") + strategy},
+        1, planner);
+    std::string text;
+    for (const std::string& sentence : blocks_of<std::string>(explained.explanation.stories[0])) {
+      text += sentence + " ";
+    }
+    return text;
+  };
+  const auto expect_in = [](const char* words, const std::string& text) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  const char* const broadcasts = "ZERO_REDUNDANCY_OPTIMIZER";
+  expect_in("Passed on around the ring, by all but the rank before the root: S = ",
+            sentences(Algorithm::ring, broadcasts));
+  expect_in("Passed down two trees, half of it in each: S = ",
+            sentences(Algorithm::double_tree, broadcasts));
+  expect_in("Sent by the root to each rank: S = ", sentences(Algorithm::direct, broadcasts));
+  expect_in("By formula of recursive halving and doubling where N is no power of two, S = 18 B: ",
+            sentences(Algorithm::halving_doubling, "DDP"));
+  expect_in(" in rings; as planned ", sentences(Algorithm::halving_doubling, "ZERO1"));
 }
 
 TEST(Explain, SkippedStepsSayWhatBecomesOfTheLossScale) {

@@ -8,7 +8,8 @@
 
 namespace shardscope::testing {
 
-Explained::Explained(const std::vector<std::string>& set, std::int64_t step) {
+Explained::Explained(const std::vector<std::string>& set, std::int64_t step,
+                     const CollectivePlanner& planner) {
   const std::string path = SHARDSCOPE_SOURCE_DIR "/scenarios/explain.textproto";
   std::vector<Override> overrides;
   for (const std::string& assignment : set) {
@@ -22,7 +23,7 @@ Explained::Explained(const std::vector<std::string>& set, std::int64_t step) {
   sources = open_sources(scenario, messages);
   EXPECT_TRUE(messages.empty()) << messages.front();
   EXPECT_TRUE(explain_faults(path, scenario, step).empty());
-  explanation = explain(scenario, sources, step);
+  explanation = explain(scenario, sources, step, planner);
 }
 
 }  // namespace shardscope::testing

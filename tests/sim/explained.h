@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/collectives/planner.h"
 #include "sim/explain/story.h"
 #include "sim/run/sources.h"
 #include "sim/scenario/scenario.h"
@@ -13,7 +14,8 @@ namespace shardscope::testing {
 
 struct Explained {
   /// Assignments are those of --set. A fault in them fails the test.
-  explicit Explained(const std::vector<std::string>& set, std::int64_t step = 1);
+  explicit Explained(const std::vector<std::string>& set, std::int64_t step = 1,
+                     const CollectivePlanner& planner = ring_planner());
 
   Scenario scenario;
   Sources sources;

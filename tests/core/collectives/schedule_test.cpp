@@ -312,7 +312,7 @@ TEST(Schedule, AllReduceAddsAsReduceScatterDoes) {
         continue;
       }
       Case c{plan, Operation::all_reduce, world,
-             Chunking::even(static_cast<std::size_t>(3 * world + 1), world), 0};
+             Chunking::even(3 * static_cast<std::size_t>(world) + 1, world), 0};
       SCOPED_TRACE(c.text());
       Vectors whole = begin_values(c);
       play(c, *c.schedule(), whole);
