@@ -133,7 +133,7 @@ void write_file(const Cluster& cluster, Page& page) {
   };
   page.entry("file", printable(cluster.file->path) + ", " + cluster.file->kind + ": " +
                          listed_texts(cluster.file->understood));
-  page.entry("left aside", listed_texts(cluster.file->left_aside));
+  page.entry("aside", listed_texts(cluster.file->left_aside));
 }
 
 std::string network_text(const Cluster& cluster) {

@@ -80,7 +80,7 @@ std::string collective_table(const Scenario& scenario, Operation operation,
                    significant(row.seconds * 1e6, 4), significant(algorithm_bandwidth(row) / kGiga),
                    significant(bus_bandwidth(operation, scenario.world_size, row) / kGiga)});
   }
-  page.section("", table,
+  page.section("Times by size", table,
                std::string(marks ? "* The fastest of a size. " : "") +
                    "Time: simulated, from the common begin to the last rank's end. algbw: size / "
                    "time; busbw: algbw x the factor of nccl-tests, to be compared with a link's "

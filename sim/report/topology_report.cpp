@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "sim/report/cluster_text.h"
@@ -16,7 +17,7 @@
 namespace shardscope {
 namespace {
 
-constexpr std::size_t kMostRoutes = 32;
+constexpr std::ptrdiff_t kMostGroups = 20;
 
 std::string plural(std::size_t count, const std::string& thing) {
   const bool ends_in_s = thing.ends_with("ch");
@@ -62,29 +63,53 @@ void write_slowest(const TopologyFacts& facts, Page& page) {
                          " at once");
 }
 
+// Routes that are alike in every figure.
+struct RouteGroup {
+  const RingRoute* first;
+  std::size_t count;
+};
+
+std::vector<RouteGroup> groups_of(const std::vector<RingRoute>& ring) {
+  const auto figures = [](const RingRoute& route) {
+    return std::tuple(route.links.size(), route.latency_s, route.alone_bytes_per_s,
+                      route.shared_bytes_per_s);
+  };
+  std::vector<RouteGroup> groups;
+  std::map<std::tuple<std::size_t, double, double, double>, std::size_t> known;
+  for (const RingRoute& route : ring) {
+    const auto [found, is_new] = known.emplace(figures(route), groups.size());
+    if (is_new) {
+      groups.push_back({&route, 0});
+    }
+    ++groups[found->second].count;
+  }
+  return groups;
+}
+
 void write_ring(const TopologyFacts& facts, Page& page) {
   Table table;
-  table.add_column("rank, device", Align::left);
-  for (const char* title : {"links", "latency", "bandwidth", "with\nothers"}) {
+  table.add_column("rank", Align::left);
+  for (const char* title : {"latency", "bandwidth", "with\nothers"}) {
     table.add_column(title, Align::right);
   }
   table.add_column("narrowest link", Align::left);
-  for (const RingRoute& route : facts.ring) {
-    if (route.rank == kMostRoutes) {
+  const std::vector<RouteGroup> groups = groups_of(facts.ring);
+  for (const RouteGroup& group : groups) {
+    if (&group - groups.data() == kMostGroups) {
       break;
     }
+    const RingRoute& route = *group.first;
     const bool has_links = !route.links.empty();
-    table.add_row({std::to_string(route.rank) + "  " + printable(facts.device_of_rank[route.rank]),
-                   std::to_string(route.links.size()), format_seconds(route.latency_s),
+    table.add_row({std::to_string(route.rank) + " to " + std::to_string(route.next) +
+                       (group.count == 1 ? "" : " + " + std::to_string(group.count - 1)),
+                   format_seconds(route.latency_s),
                    has_links ? format_bits_per_s(route.alone_bytes_per_s) : "-",
                    has_links ? format_bits_per_s(route.shared_bytes_per_s) : "-",
                    has_links ? printable(facts.path_links[route.bottleneck].name) : "-"});
   }
-  const std::string more = facts.ring.size() > kMostRoutes
-                               ? " The first " + std::to_string(kMostRoutes) + "; --json has all."
-                               : "";
   page.section("Routes to the next rank of a ring", table,
-               "With others: what is left where all ranks send to their next ones at once." + more);
+               "With others: what is left where all ranks send to their next ones at once. + n: so "
+               "many more are alike; --json has all.");
 }
 
 }  // namespace

@@ -138,6 +138,9 @@ void complete_nccl_node(MessageText& text, const std::filesystem::path& platform
     }
   }
   set_latencies(node, preset->spec);
+  std::erase_if(cluster.file->understood, [](const std::string& note) {
+    return note.starts_with("latencies: ");  // Those of 0 s.
+  });
   notes.understood.push_back("latencies: not in the file, taken from " + source);
   append(notes, *cluster.file);
 }

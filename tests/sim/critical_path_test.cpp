@@ -73,7 +73,7 @@ TEST(CriticalPath, IsAsLongAsTheStep) {
 }
 
 TEST(CriticalPath, OfRandomScenariosIsAsLongAsTheStep) {
-  for (std::uint64_t seed = 1; seed <= (kSanitized ? 10 : 60); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 10 : 40); ++seed) {
     RandomScenario random(seed);
     random.scenario.training.storage = Storage::shape_only;
     for (const Strategy& strategy : random_strategies(seed)) {
@@ -166,7 +166,7 @@ TEST(WhatIfs, MoveTheBeginsOfTheRanksToo) {
       expect_what_ifs(scenario);
     }
   }
-  for (std::uint64_t seed = 1; seed <= (kSanitized ? 3 : 10); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 3 : 7); ++seed) {
     RandomScenario random(seed);
     random.scenario.training.storage = Storage::shape_only;
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + random.text);

@@ -57,6 +57,7 @@ if (isSweep) {
   addMemoryOfRun();
   if (report.run.runs.some(({outcome}) => outcome === 'completed')) {
     addTradeoffOfRun();
+    addClusterOfRun();
   }
   if (lossRuns().length > 0) {
     addLossOfRun();
