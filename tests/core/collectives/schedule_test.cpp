@@ -11,12 +11,13 @@
 #include "core/collectives/closed_forms.h"
 #include "core/data/generator.h"
 #include "tests/core/support/plans.h"
+#include "tests/core/support/sanitized.h"
 #include "tests/core/support/stated_order.h"
 
 namespace shardscope::testing {
 namespace {
 
-constexpr int kMaxWorld = 17;
+constexpr int kMaxWorld = kSanitized ? 9 : 17;
 
 constexpr Operation kOperations[] = {Operation::all_reduce, Operation::reduce_scatter,
                                      Operation::all_gather, Operation::broadcast};
@@ -43,7 +44,7 @@ struct Case {
 
 std::vector<std::size_t> counts_of(int world) {
   const auto n = static_cast<std::size_t>(world);
-  std::vector<std::size_t> counts = {0, 1, 2, 3, 5, n - 1, n, n + 1, 2 * n, 3 * n + 2, 12 * n};
+  std::vector<std::size_t> counts = {0, 1, n - 1, n + 1, 3 * n + 2, 12 * n};
   if (world <= 6) {
     for (std::size_t count = 0; count <= 20; ++count) {
       counts.push_back(count);
@@ -80,7 +81,7 @@ void for_each_case(F&& f) {
 // Of the seeds in turn; larger.
 template <typename F>
 void for_each_random_case(F&& f) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= (kSanitized ? 50U : 300U); ++seed) {
     const auto draw = [&](std::uint64_t index, std::uint64_t below) {
       return splitmix64(seed, index) % below;
     };
