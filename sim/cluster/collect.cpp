@@ -81,12 +81,8 @@ void add_rank(const Scenario& scenario, const Strategy& strategy, const Collecti
   set_memory(memory.peak(), memory.peak_total(), *message.mutable_peak());
   const CategoryBytes held = states(memory.current());
   set_memory(held, sum(held), *message.mutable_state());
-  const TrainingRank place{strategy,
-                           scenario.model,
-                           scenario.training,
-                           scenario.world_size,
-                           rank.rank(),
-                           &planner};
+  const TrainingRank place{strategy,    scenario.model, scenario.training, scenario.world_size,
+                           rank.rank(), &planner};
   const CategoryBytes predicted = predicted_state_bytes(place);
   set_memory(predicted, sum(predicted), *message.mutable_predicted_state());
   message.set_predicted_peak_bytes(predicted_peak_bytes(place));

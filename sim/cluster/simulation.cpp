@@ -126,7 +126,8 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
     result.set_checkpoint_failed(failure.is_of_checkpoint);
     return result;
   }
-  return completed_result(scenario, strategy, {*platform, planner, background}, ranks, options.on_weights);
+  return completed_result(scenario, strategy, {*platform, planner, background}, ranks,
+                          options.on_weights);
 }
 
 }  // namespace shardscope

@@ -185,6 +185,20 @@ class ClusterReader {
     const std::size_t nics = has_preset ? node.nics : node.devices_per_pcie_switch > 0 ? 1 : 0;
     node.nics = static_cast<std::size_t>(values_.optional_whole("cluster.node.nics", kPartsOrNone)
                                              .value_or(static_cast<std::int64_t>(nics)));
+    check_unused();
+  }
+
+  // Figures of what the node does not have are read all the same.
+  void check_unused() {
+    for (const auto& [path, dimension] :
+         {std::pair("cluster.node.nvlink_bandwidth", Dimension::rate),
+          std::pair("cluster.node.nvlink_latency", Dimension::time),
+          std::pair("cluster.node.pcie_bandwidth", Dimension::rate),
+          std::pair("cluster.node.pcie_latency", Dimension::time),
+          std::pair("cluster.node.socket_bandwidth", Dimension::rate),
+          std::pair("cluster.node.socket_latency", Dimension::time)}) {
+      values_.optional_quantity(path, dimension, Zero::allowed);
+    }
   }
 
   void apply_node_preset(NodeSpec& node) {
@@ -201,8 +215,8 @@ class ClusterReader {
   template <typename Preset>
   std::optional<Preset> preset_of(const char* path, const std::vector<std::string>& names,
                                   std::optional<Preset> (*read_preset)(const std::filesystem::path&,
-                                                                const std::string&,
-                                                                std::vector<Fault>&)) {
+                                                                       const std::string&,
+                                                                       std::vector<Fault>&)) {
     const std::string name = text_.string(path);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       const std::string allowed =

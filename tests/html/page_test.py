@@ -62,6 +62,10 @@ def make_pages():
         "--set", 'training.checkpoint={directory: "none" every_steps: 2}',
         "--set", "cluster.storage.bandwidth=1GBps")
     write_page("checkpoints", page)
+    page, samples["cluster"] = sample_data.run_data(
+        PROGRAM, f"{SCENARIOS}/straggler.textproto", "--set", "training.arithmetic=NONE",
+        "--set", "cluster.fabric.kind=RING")
+    write_page("cluster", page)
     page, _ = sample_data.run_data(
         PROGRAM, f"{SCENARIOS}/quickstart.textproto", "--set", "cluster.device.memory=100B")
     write_page("nothing_fits", page)
@@ -180,16 +184,40 @@ class PageTest(unittest.TestCase):
         with open(path, encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
+    # ---- Ranks and links ----
+
+    def test_ranks_and_links_are_those_of_the_report(self):
+        browser.open(pages["cluster"], 1440, 900, "light")
+        for run in samples["cluster"]["runs"]:
+            for card in ("ranks", "links"):
+                browser.run("const select = document.querySelector(`#${arguments[0]} select`);"
+                            "select.value = arguments[1];"
+                            "select.dispatchEvent(new Event('change'));", card, run["strategy"])
+            rows = self.csv("ranks")
+            self.assertEqual([row["rank"] for row in rows],
+                             [f"rank {rank['rank']}" for rank in run["ranks"]])
+            for row, rank in zip(rows, run["ranks"]):
+                steps = [step["time"]["exposed_communication_s"] for step in rank["steps"][1:]]
+                self.assertAlmostEqual(float(row["exposed_communication_s"]),
+                                       sum(steps) / len(steps), delta=1e-12)
+            self.assertIn("rank 3 computes longest", self.note("ranks"))
+            links = self.csv("links")
+            self.assertEqual([row["link"] for row in links],
+                             [link["name"] for link in run["links"]])
+            self.assertEqual([float(row["utilization"]) for row in links],
+                             [link["utilization"] for link in run["links"]])
+
     # ---- Every page ----
 
     def test_pages_are_complete_and_quiet(self):
         run_charts = ["step-time", "memory", "tradeoff"]
         expected = {
             "quickstart": run_charts + ["loss", "timeline"],
-            "timelines": run_charts + ["loss", "timeline"],
+            "timelines": run_charts + ["ranks", "loss", "timeline"],
+            "cluster": run_charts + ["ranks", "links", "timeline"],
             "small": run_charts + ["timeline"],
             "sweep": ["sweep", "step-time", "tradeoff"],
-            "hostile": run_charts + ["loss", "timeline"],
+            "hostile": run_charts + ["ranks", "loss", "timeline"],
             "hostile_sweep": ["sweep", "step-time", "tradeoff"],
         }
         for name in expected:

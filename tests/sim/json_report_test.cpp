@@ -165,7 +165,7 @@ TEST(JsonReportTest, Assumptions) {
   EXPECT_EQ(network["fabric"], "STAR");
   EXPECT_EQ(network["link_bandwidth_bytes_per_s"].asDouble(), 1.25e9);
   EXPECT_EQ(network["link_latency_s"].asDouble(), 5e-6);
-  EXPECT_EQ(network["nodes"], 2);
+  EXPECT_EQ(network["nodes"], 8);
   EXPECT_EQ(network["devices_per_node"], 1);
   EXPECT_EQ(assumptions["simgrid"]["network/model"], "CM02");
   EXPECT_EQ(assumptions["device"]["preset"], "classroom");

@@ -222,7 +222,8 @@ TEST(Nccl, RefusesWhatIsNoNode) {
   };
   const std::string field = "f:3: pci \"0000:01:00.0\", ";
   expect_fault("<system/>", "f: has no GPU");
-  expect_fault(pci("busid='0000:01:00.0'"), field + "class: is missing");
+  expect_fault("<system>\n<cpu numaid='0'>\n<pci busid='0000:01:00.0'><pci/></pci></cpu></system>",
+               field + "class: is missing");
   expect_fault(pci("busid='x' class='0x03'"), "f:3: pci \"x\", busid: is no PCI bus id");
   expect_fault(pci("class='0x03'"), "f:3: pci \"\", busid: is no PCI bus id");
   expect_fault(pci("busid='0000:01:00.0' class='0x03' link_speed='17 GT/s'"),
