@@ -4,6 +4,7 @@
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
 #include "sim/report/topology_report.h"
+#include "sim/text/printable.h"
 #include "sim/topology_files/platform_facts.h"
 
 namespace shardscope {
@@ -43,6 +44,9 @@ int topology_command(const TopologyArguments& arguments) {
   if (is_platform && arguments.dot.has_value()) {
     return report(
         {"--dot: a SimGrid platform keeps its own routes and is no graph; --json has its routes"});
+  }
+  if (arguments.dot.has_value() && arguments.dot == arguments.json) {
+    return report({"--json " + shown(*arguments.json) + ": is also the output of --dot"});
   }
   const Topology topology = is_platform ? Topology() : topology_of(scenario.cluster);
   const Topology* const known = is_platform ? nullptr : &topology;

@@ -176,6 +176,14 @@ void set_limits(const LinkLoads& loads, const Rank& last, Limits& message) {
   message.set_wall_s(wall_s);
 }
 
+double end_of(const Ranks& ranks) {
+  double end_s = 0;
+  for (const auto& rank : ranks) {
+    end_s = std::max(end_s, rank->steps().back().time.end_s);
+  }
+  return end_s;
+}
+
 void add_links(const Platform& platform, const LinkLoads& loads, RunResult& result) {
   for (const LinkLoad& load : loads.busiest) {
     if (result.links_size() == kMostLinks) {
@@ -228,7 +236,8 @@ RunResult completed_result(const Scenario& scenario, const Strategy& strategy,
     add_rank(scenario, strategy, cluster.planner, *rank, result);
   }
   add_recordings(ranks, result);
-  const LinkLoads loads = link_loads(cluster.platform, ranks, cluster.background);
+  const LinkLoads loads = link_loads(cluster.platform, ranks, cluster.background,
+                                     scenario.cluster.link_changes, end_of(ranks));
   add_links(cluster.platform, loads, result);
   add_choices(cluster.planner, result);
   set_limits(loads, last_rank(ranks, ranks.front()->steps().size() - 1), *result.mutable_limits());

@@ -1,6 +1,7 @@
 #include "sim/cluster/collective_time.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <simgrid/s4u/Actor.hpp>
@@ -38,7 +39,8 @@ std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
                                                     const std::vector<CollectiveSize>& sizes) {
   const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
-  const auto background = start_background(scenario.cluster.background, *platform);
+  std::deque<BackgroundTraffic> background;
+  start_background(scenario.cluster.background, *platform, background);
   const ClusterPlanner planner(scenario.cluster, *platform);
   const int ranks = platform->world_size();
   const s4u::BarrierPtr barrier = s4u::Barrier::create(static_cast<unsigned>(ranks));

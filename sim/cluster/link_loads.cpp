@@ -3,9 +3,32 @@
 #include <algorithm>
 
 namespace shardscope {
+namespace {
+
+// From the start to `end_s`, bytes/s.
+double mean_bandwidth(const PathLink& link, const std::vector<LinkChange>& changes, double end_s) {
+  double bandwidth = link.bandwidth_bytes_per_s;
+  double bytes = 0;  // That it could have carried.
+  double since_s = 0;
+  for (const LinkChange& change : changes) {
+    if (!matches(link.name, change.links)) {
+      continue;
+    }
+    for (const BandwidthChange& later : change.changes) {
+      const double at_s = std::min(later.at_s, end_s);
+      bytes += bandwidth * (at_s - since_s);
+      bandwidth = later.bandwidth_bytes_per_s;
+      since_s = at_s;
+    }
+  }
+  return since_s == 0 ? bandwidth : (bytes + bandwidth * (end_s - since_s)) / end_s;
+}
+
+}  // namespace
 
 LinkLoads link_loads(const Platform& platform, const Ranks& ranks,
-                     const std::deque<BackgroundTraffic>& background) {
+                     const std::deque<BackgroundTraffic>& background,
+                     const std::vector<LinkChange>& changes, double end_s) {
   std::vector<LinkLoad> loads(platform.links().size());
   LinkLoads found;
   for (const auto& rank : ranks) {
@@ -20,14 +43,14 @@ LinkLoads link_loads(const Platform& platform, const Ranks& ranks,
   for (const BackgroundTraffic& traffic : background) {
     for (const std::size_t link :
          platform.device_path(traffic.flow->from, traffic.flow->to).links) {
-      loads[link].background_bytes += traffic.arrived_bytes;
+      loads[link].background_bytes += traffic.bytes;
     }
   }
   for (std::size_t link = 0; link < loads.size(); ++link) {
     LinkLoad& load = loads[link];
     load.link = link;
     load.seconds = static_cast<double>(load.training_bytes + load.background_bytes) /
-                   platform.links()[link].bandwidth_bytes_per_s;
+                   mean_bandwidth(platform.links()[link], changes, end_s);
   }
   std::erase_if(loads, [](const LinkLoad& load) { return load.seconds == 0; });
   std::stable_sort(loads.begin(), loads.end(),

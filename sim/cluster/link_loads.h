@@ -18,7 +18,7 @@ struct LinkLoad {
   std::size_t link = 0;  ///< Index in Platform::links().
   std::uint64_t training_bytes = 0;
   std::uint64_t background_bytes = 0;
-  double seconds = 0;  ///< All bytes at the link's own bandwidth.
+  double seconds = 0;  ///< All bytes at the link's bandwidth, its mean where that changes.
 };
 
 struct LinkLoads {
@@ -27,7 +27,9 @@ struct LinkLoads {
   double longest_latency_s = 0;  ///< Of a path that the training used.
 };
 
+/// At `end_s`, when the run is over.
 LinkLoads link_loads(const Platform& platform, const Ranks& ranks,
-                     const std::deque<BackgroundTraffic>& background);
+                     const std::deque<BackgroundTraffic>& background,
+                     const std::vector<LinkChange>& changes, double end_s);
 
 }  // namespace shardscope

@@ -1,7 +1,5 @@
 #include "sim/cluster/loaded_platform.h"
 
-#include <fnmatch.h>
-
 #include <mutex>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Host.hpp>
@@ -46,7 +44,7 @@ class LoadedPlatform final : public Platform {
   void add_link(s4u::Link& link, const std::vector<LinkChange>& changes) {
     double latency_s = link.get_latency();
     for (const LinkChange& change : changes) {
-      if (fnmatch(change.links.c_str(), link.get_cname(), FNM_NOESCAPE) == 0) {
+      if (matches(link.get_name(), change.links)) {
         link.set_bandwidth(change.bandwidth_bytes_per_s.value_or(link.get_bandwidth()));
         latency_s = change.latency_s.value_or(latency_s);
       }

@@ -94,8 +94,8 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   const std::unique_ptr<s4u::Engine> engine = make_engine(options.threads);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   const ClusterPlanner planner(scenario.cluster, *platform);
-  const std::deque<BackgroundTraffic> background =
-      start_background(scenario.cluster.background, *platform);
+  std::deque<BackgroundTraffic> background;
+  start_background(scenario.cluster.background, *platform, background);
   MemoryFaults faults;
   Failure failure;
   std::vector<std::unique_ptr<Rank>> ranks;

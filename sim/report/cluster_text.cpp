@@ -39,7 +39,7 @@ std::string node_text(const NodeSpec& node) {
 std::string oversubscribed(const FabricSpec& fabric) {
   return fabric.oversubscription == 1
              ? ""
-             : ", oversubscribed " + significant(fabric.oversubscription) + ":1";
+             : ", oversubscribed " + trimmed_significant(fabric.oversubscription, 3, 3) + ":1";
 }
 
 std::string fabric_text(const ClusterSpec& spec) {
@@ -68,7 +68,10 @@ std::string fabric_text(const ClusterSpec& spec) {
   }
   std::string text = "torus";
   for (const std::size_t length : fabric.lengths) {
-    text += (text == "torus" ? " " : " x ") + std::to_string(length);
+    const bool is_third = &length == &fabric.lengths[2];
+    if (length > 1 || !is_third) {
+      text += (text == "torus" ? " " : " x ") + std::to_string(length);
+    }
   }
   return text;
 }
@@ -94,7 +97,7 @@ std::string spec_text(const ClusterSpec& spec, const std::string& node_preset) {
   return text;
 }
 
-std::string speed_text(double speed) { return significant(speed) + " times as fast"; }
+std::string speed_text(double speed) { return trimmed_significant(speed, 3, 3) + " times as fast"; }
 
 }  // namespace
 
@@ -199,7 +202,8 @@ std::string unevenness_text(const Cluster& cluster) {
     parts.push_back(
         "messages of " + format_bytes(static_cast<double>(flow.message_bytes)) + " from " +
         printable(flow.from) + " to " + printable(flow.to) +
-        (flow.every_s == 0 ? ", one after another" : " every " + format_seconds(flow.every_s)));
+        (flow.every_s == 0 ? ", one after another" : " every " + format_seconds(flow.every_s)) +
+        (flow.begin_s == 0 ? "" : " from " + format_seconds(flow.begin_s) + " on"));
   }
   std::string text;
   for (const std::string& part : parts) {

@@ -65,19 +65,24 @@ std::string collective_table(const Scenario& scenario, Operation operation,
   }
   const bool marks = compares(rows);
   Table table;
-  table.add_column("size, B", Align::right);
+  table.add_column("size, B: algorithm", Align::left);
   table.add_column("elements", Align::right);
-  table.add_column("algorithm", Align::left);
   table.add_column("time, us", Align::right);
   table.add_column("algbw, GB/s", Align::right);
   table.add_column("busbw, GB/s", Align::right);
+  std::size_t longest = 0;
+  for (const CollectiveRow& row : rows) {
+    longest = std::max(longest, std::to_string(row.bytes).size());
+  }
   for (const CollectiveRow& row : rows) {
     const std::string algorithm(name(row.algorithm));
     const bool is_fastest = marks && row.seconds <= fastest_s(rows, row.bytes) * (1 + 1e-9);
-    table.add_row({std::to_string(row.bytes), std::to_string(row.bytes / 4),
-                   (row.asked == algorithm ? row.asked : row.asked + ": " + algorithm) +
+    const std::string size = std::to_string(row.bytes);
+    table.add_row({std::string(longest - size.size(), ' ') + size + "  " +
+                       (row.asked == algorithm ? row.asked : row.asked + ": " + algorithm) +
                        (is_fastest ? " *" : ""),
-                   significant(row.seconds * 1e6, 4), significant(algorithm_bandwidth(row) / kGiga),
+                   std::to_string(row.bytes / 4), significant(row.seconds * 1e6, 4),
+                   significant(algorithm_bandwidth(row) / kGiga),
                    significant(bus_bandwidth(operation, scenario.world_size, row) / kGiga)});
   }
   page.section("Times by size", table,

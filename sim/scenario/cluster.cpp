@@ -36,10 +36,14 @@ std::optional<std::string> why_not_hierarchical(const Cluster& cluster) {
                                : std::optional<std::string>("needs as many ranks on each node");
 }
 
+bool matches(const std::string& link, const std::string& pattern) {
+  return fnmatch(pattern.c_str(), link.c_str(), FNM_NOESCAPE) == 0;
+}
+
 std::vector<LinkId> matching_links(const Topology& topology, const std::string& pattern) {
   std::vector<LinkId> matching;
   for (LinkId id = 0; id < topology.links().size(); ++id) {
-    if (fnmatch(pattern.c_str(), topology.link(id).name.c_str(), FNM_NOESCAPE) == 0) {
+    if (matches(topology.link(id).name, pattern)) {
       matching.push_back(id);
     }
   }

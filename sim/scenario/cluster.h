@@ -103,6 +103,9 @@ std::optional<std::string> why_not_hierarchical(const Cluster& cluster);
 /// The node that a rank's device is on.
 int node_of(const Cluster& cluster, int rank);
 
+/// Whether a link's name matches a name, or a pattern with * and ?.
+bool matches(const std::string& link, const std::string& pattern);
+
 /// Links whose names match: a name, or a pattern with * and ?.
 std::vector<LinkId> matching_links(const Topology& topology, const std::string& pattern);
 

@@ -38,6 +38,19 @@ std::string node_with(const std::filesystem::path& platforms, const std::string&
   return found;
 }
 
+// A fault says which pattern it is about, and the place shows it again.
+void refuse_hosts(MessageText& text, const std::vector<std::string>& patterns, const Fault& fault) {
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const std::string quoted = "\"" + patterns[i] + "\" ";
+    if (fault.problem.starts_with(quoted)) {
+      text.refuse("cluster.hosts", fault.problem.substr(quoted.size()), fault.allowed,
+                  fault.nearest, static_cast<int>(i));
+      return;
+    }
+  }
+  text.refuse_combination("cluster.hosts", fault.problem, fault.allowed);
+}
+
 void set_latencies(NcclNode& node, const NodeSpec& spec) {
   set_latency(node, LinkKind::nvlink, spec.nvlink_cable.latency_s);
   set_latency(node, LinkKind::pcie, spec.pcie_cable.latency_s);
@@ -73,18 +86,14 @@ void read_platform_hosts(MessageText& text, const std::filesystem::path& absolut
     patterns.push_back(text.string("cluster.hosts", i));
   }
   std::vector<std::string> hosts = select_hosts(*platform, patterns, faults);
-  for (const Fault& fault : faults) {
-    text.refuse_combination(
-        "cluster.hosts", fault.problem,
-        fault.nearest.empty() ? fault.allowed : "did you mean \"" + fault.nearest + "\"?");
-  }
+  for (const Fault& fault : faults) refuse_hosts(text, patterns, fault);
   if (!faults.empty()) return;
   const auto ranks = static_cast<std::size_t>(world_size);
   if (hosts.size() < ranks) {
-    text.refuse_combination(patterns.empty() ? kFile : "cluster.hosts",
-                            "has " + std::to_string(hosts.size()) + " hosts for " +
-                                std::to_string(world_size) + " ranks",
-                            "at least as many hosts as cluster.world_size");
+    text.refuse_combination(
+        patterns.empty() ? kFile : "cluster.hosts",
+        "gives " + counted(hosts.size(), "host") + " for " + std::to_string(world_size) + " ranks",
+        "at least as many hosts as cluster.world_size");
     return;
   }
   const std::vector<std::string> used(hosts.begin(), hosts.begin() + world_size);

@@ -77,8 +77,11 @@ class ClusterReader {
 
   void refuse_topology(const std::vector<std::string>& faults) {
     for (const std::string& fault : faults) {
-      text_.refuse_combination(text_.has("cluster.fabric") ? "cluster.fabric" : "cluster", fault,
-                               {});
+      const char* path = fault.starts_with("a node")    ? "cluster.node"
+                         : fault.starts_with("a torus") ? "cluster.fabric.lengths"
+                         : text_.has("cluster.fabric")  ? "cluster.fabric"
+                                                        : "cluster";
+      text_.refuse_combination(path, fault, {});
     }
   }
 
@@ -122,6 +125,17 @@ class ClusterReader {
   // A file that describes a node, of which the fabric joins several.
   void read_nccl(TopologyFile& file) {
     refuse_hosts();
+    for (const char* path :
+         {"cluster.node.devices", "cluster.node.nvlink", "cluster.node.nvlink_bandwidth",
+          "cluster.node.nvlink_latency", "cluster.node.devices_per_pcie_switch",
+          "cluster.node.pcie_switches_per_host", "cluster.node.pcie_bandwidth",
+          "cluster.node.pcie_latency", "cluster.node.socket_bandwidth",
+          "cluster.node.socket_latency", "cluster.node.nics"}) {
+      if (text_.has(path)) {
+        text_.refuse_combination(path, "is not allowed",
+                                 "nothing in node but a preset, beside an NCCL topology");
+      }
+    }
     NcclNode& node = *file.nccl_node;
     complete_nccl_node(text_, platforms_, node, read_.cluster);
     read_.cluster.devices_per_node = node.devices;
@@ -359,7 +373,8 @@ class ClusterReader {
       return;
     }
     if (count == 1 || count > 3) {
-      text_.refuse(path, "is not allowed", "two or three lengths, for example [4, 2]");
+      text_.refuse_combination(path, "is one of " + std::to_string(count) + " lengths",
+                               "two or three, for example [4, 2]");
       return;
     }
     for (int i = 0; i < count; ++i) {

@@ -25,7 +25,11 @@ class DeviceReader {
     if (has_preset) apply_preset(text_.has(path) ? text_.string(path) : node_device);
     const auto is_given = [&](const std::string& field, Dimension dimension) {
       if (text_.has(field)) return true;
-      if (!has_preset) text_.report_missing(field, describe(dimension) + ", or a device preset");
+      const bool may_be_known =
+          text_.is_refused("cluster.node.preset") || text_.is_refused("cluster.file");
+      if (!has_preset && !may_be_known) {
+        text_.report_missing(field, describe(dimension) + ", or a device preset");
+      }
       return false;
     };
     if (is_given("cluster.device.memory", Dimension::size)) {

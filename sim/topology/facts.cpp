@@ -8,6 +8,12 @@
 #include "sim/topology/routes.h"
 
 namespace shardscope {
+namespace {
+
+/// Devices x nodes that a diameter is looked for in: a second or two.
+constexpr std::size_t kMostDistances = 4'000'000;
+
+}  // namespace
 
 std::vector<RingRoute> ring_routes(const ClusterPaths& paths, std::size_t ranks) {
   const std::vector<PathLink>& links = paths.links();
@@ -53,7 +59,9 @@ TopologyFacts topology_facts(const Topology& topology, const std::vector<std::si
   }
   Routes routes(topology);
   facts.bisection_bytes_per_s = bisection_bytes_per_s(topology);
-  facts.diameter_links = diameter(topology, routes);
+  if (topology.devices().size() * topology.node_count() <= kMostDistances) {
+    facts.diameter_links = diameter(topology, routes);
+  }
   const GraphPaths paths(topology, placement);
   facts.path_links = paths.links();
   facts.ring = ring_routes(paths, placement.size());

@@ -31,7 +31,7 @@ struct TopologyFacts {
   std::map<std::string, std::size_t> nodes;  ///< By kind: "device", "switch", ...
   std::map<std::string, std::size_t> links;  ///< Directed ones by kind: "NVLink", "network", ...
   /// Between the devices' halves (analysis.h), and the longest route; none where only some routes
-  /// are known.
+  /// are known, or there are too many.
   std::optional<double> bisection_bytes_per_s;
   std::optional<std::size_t> diameter_links;
   std::vector<RingRoute> ring;  ///< By rank; empty for one.

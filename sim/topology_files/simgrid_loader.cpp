@@ -169,6 +169,10 @@ class Router {
       add_unroutable(from, to);
       return;
     }
+    if (links.empty() && latency == 0) {  // A zone that has nothing to say of the pair.
+      add_unroutable(from, to);
+      return;
+    }
     if (load_.routed_hosts.size() <= load_.most_kept) {
       LoadedPlatform::Route& route = *platform_.add_routes();
       route.set_from(static_cast<std::uint32_t>(from));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
@@ -23,7 +24,8 @@ std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
   Scenario scenario;
   scenario.cluster = cluster;
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
-  const auto background = start_background(scenario.cluster.background, *platform);
+  std::deque<BackgroundTraffic> background;
+  start_background(scenario.cluster.background, *platform, background);
   std::vector<double> results(cluster.placement.size());
   for (int rank = 0; rank < platform->world_size(); ++rank) {
     s4u::Actor::create("rank", platform->host(rank), [&, rank] {
