@@ -77,10 +77,9 @@ class ClusterReader {
 
   void refuse_topology(const std::vector<std::string>& faults) {
     for (const std::string& fault : faults) {
-      const char* path = fault.starts_with("a node")    ? "cluster.node"
-                         : fault.starts_with("a torus") ? "cluster.fabric.lengths"
-                         : text_.has("cluster.fabric")  ? "cluster.fabric"
-                                                        : "cluster";
+      const char* path = fault.starts_with("a node")   ? "cluster.node"
+                         : text_.has("cluster.fabric") ? "cluster.fabric"
+                                                       : "cluster";
       text_.refuse_combination(path, fault, {});
     }
   }
@@ -373,7 +372,8 @@ class ClusterReader {
       return;
     }
     if (count == 1 || count > 3) {
-      text_.refuse_combination(path, "is one of " + std::to_string(count) + " lengths",
+      text_.refuse_combination(path,
+                               count == 1 ? "is the only length" : "begins more than three lengths",
                                "two or three, for example [4, 2]");
       return;
     }

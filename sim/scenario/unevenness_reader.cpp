@@ -169,7 +169,7 @@ class UnevennessReader {
 
   std::optional<std::string> device(const std::string& path, bool is_given,
                                     const std::string& value, const Topology* topology) {
-    const auto name = values_.text(path, is_given, value);
+    auto name = values_.text(path, is_given, value);
     if (!name || topology == nullptr) return name;
     std::vector<std::string> names;
     for (const NodeId id : topology->devices()) names.push_back(topology->node(id).name);

@@ -194,7 +194,7 @@ TEST_F(ClusterFields, WhatIsWrongIsNamed) {
       {eight + "fabric { kind: TORUS }",
        "cluster.fabric.lengths: missing; two or three lengths, for example [4, 2]\n"},
       {eight + "fabric { kind: TORUS lengths: [8] }",
-       "cluster.fabric.lengths: 8 is not allowed; two or three lengths, for example [4, 2]\n"},
+       "cluster.fabric.lengths: 8 is the only length; two or three, for example [4, 2]\n"},
       {eight + "fabric { kind: RAILS }",
        "cluster.fabric.kind: RAILS needs nodes, whose NICs it joins; a node block beside it\n"},
       {eight + "fabric { kind: LEAF_SPINE }",
@@ -213,7 +213,7 @@ TEST_F(ClusterFields, WhatIsWrongIsNamed) {
        "cluster.fabric.oversubscription: 1.5 is not allowed; a whole number with kind FAT_TREE\n"},
       {"world_size: 8 node { devices: 4 } " + kLink,
        "cluster: a cluster needs NICs in its nodes, has none\n"
-       "cluster: a node needs NVLink or PCIe between its devices, has neither\n"},
+       "cluster.node: a node needs NVLink or PCIe between its devices, has neither\n"},
       {eight + "node { nvlink: MESH }",
        "cluster.node.devices: missing; a whole number from 1 to 1024\n"
        "cluster.node.nvlink_bandwidth: missing; a rate such as \"10Gbps\" (bits) or \"12.5GBps\" "
