@@ -80,6 +80,13 @@ void read_platform_hosts(MessageText& text, const std::filesystem::path& absolut
   const auto platform = describe_simgrid_platform(absolute.string(), faults);
   refuse_all(text, kFile, faults);
   if (!platform) return;
+  for (const SimgridLink& link : platform->links) {
+    if (link.latency_profile) {  // SimGrid would set a latency that receivers wait for already.
+      text.refuse_combination(kFile, "has a latency_file at link " + link.name,
+                              "latencies that stay as they are");
+      return;
+    }
+  }
   append(platform->notes, *cluster.file);
   std::vector<std::string> patterns;
   for (int i = 0; i < text.count("cluster.hosts"); ++i) {
