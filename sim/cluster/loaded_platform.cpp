@@ -18,11 +18,8 @@ class LoadedPlatform final : public Platform {
   explicit LoadedPlatform(const Scenario& scenario) {
     s4u::Engine* engine = s4u::Engine::get_instance();
     engine->load_platform(scenario.cluster.platform->path);
-    for (const std::string& name : scenario.cluster.platform->hosts) {
-      all_hosts_.push_back(s4u::Host::by_name(name));
-    }
     for (const std::size_t device : scenario.cluster.placement) {
-      hosts_.push_back(all_hosts_[device]);
+      hosts_.push_back(s4u::Host::by_name(scenario.cluster.platform->hosts[device]));
     }
     for (s4u::Link* link : engine->get_all_links()) {
       add_link(*link, scenario.cluster.link_changes);
@@ -69,7 +66,6 @@ class LoadedPlatform final : public Platform {
     return path;
   }
 
-  std::vector<s4u::Host*> all_hosts_;  // By device.
   std::vector<PathLink> links_;
   std::vector<double> latencies_s_;
   std::unordered_map<const s4u::Link*, std::size_t> index_;
