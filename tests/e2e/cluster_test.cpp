@@ -1,0 +1,145 @@
+// What the program says about clusters that users describe or bring as files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/program.h"
+#include "tests/e2e/report_checks.h"
+#include "tests/sim/temporary_folder.h"
+
+namespace shardscope::testing {
+namespace {
+
+// Of one all_reduce of 64 MiB on the shipped four DGX A100.
+double seconds(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"collective", shipped("four_dgx_a100"), "--bytes", "64MiB",
+                                       "--json", "-", "--algorithm"});
+  const Outcome outcome = run_program(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  return parse_json(outcome.out)["rows"][0]["time_s"].asDouble();
+}
+
+// S = 64 MiB. Inside a node a reduce_scatter and an all_gather of 7 rounds each, S/8 at 300 GB/s
+// and two NVLinks of 300 ns; across the four nodes a ring all_reduce of S/8, 6 rounds of S/32 at 25
+// GB/s, over four PCIe links of 250 ns and two of the rail's of 850 ns.
+TEST(FourDgx, HierarchicalAllReduceBeatsTheFlatRing) {
+  const double bytes = 64.0 * 1024 * 1024;
+  const double inside = 14 * (0.6e-6 + bytes / 8 / 300e9);
+  const double across = 6 * (2.7e-6 + bytes / 32 / 25e9);
+  const double hierarchical = seconds({"HIERARCHICAL"});
+  EXPECT_NEAR(hierarchical, inside + across, 1e-9 * hierarchical);
+  const double flat = seconds({"RING", "--set", "cluster.placement.order=ROUND_ROBIN"});
+  EXPECT_GT(flat, 10 * hierarchical);
+}
+
+TEST(FourDgx, TheReportSaysWhichLinksWereBusy) {
+  const Json::Value report = run_json(shipped("four_dgx_a100"));
+  for (const Json::Value& run : report["runs"]) {
+    const Json::Value& links = run["links"];
+    ASSERT_GT(links.size(), 0U);
+    EXPECT_GT(links[0]["training_bytes"].asDouble(), 0);
+    EXPECT_EQ(links[0]["name"], "node0.nic0->rail0");
+    EXPECT_GT(links[0]["utilization"].asDouble(), 0);
+    EXPECT_LE(links[0]["utilization"].asDouble(), 1 + 1e-9);
+  }
+}
+
+// ---- Files, whole ----
+
+struct FileCase {
+  std::string name;
+  std::string content;
+  int ranks = 0;
+  std::vector<std::string> hosts;
+  std::string kind;
+  std::string understood;  // A part of what the report says.
+  std::string left_aside;
+};
+
+std::string nccl(const std::string& nvlinks) {
+  const auto gpu = [&](const std::string& n) {
+    return "<pci busid='0000:" + n +
+           "0:00.0' class='0x060400' link_speed='16.0 GT/s PCIe'"
+           " link_width='16'><pci busid='0000:" +
+           n +
+           "1:00.0' class='0x030200'"
+           " link_speed='16.0 GT/s PCIe' link_width='16'><gpu dev='" +
+           n + "' sm='80' rank='" + n + "' gdr='1'>" + nvlinks +
+           "</gpu></pci><pci busid='0000:" + n +
+           "2:00.0' class='0x020000' link_speed='16.0 GT/s PCIe' link_width='16'><nic><net "
+           "name='m" +
+           n + "' dev='" + n + "' speed='200000' port='1'/></nic></pci></pci>";
+  };
+  return "<system version='1'><cpu numaid='0' affinity='ff' arch='x86_64' vendor='AuthenticAMD'"
+         " familyid='143' modelid='49'>" +
+         gpu("0") + gpu("1") + "</cpu></system>";
+}
+
+std::vector<FileCase> file_cases() {
+  const std::string platform =
+      "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simgrid.dtd'>"
+      "<platform version='4.1'><zone id='w' routing='Full'>"
+      "<cluster id='c' prefix='node-' radical='0-7' suffix='.x' speed='1Gf' bw='10GBps' lat='5us'>"
+      "<prop id='owner' value='us'/></cluster></zone></platform>";
+  const auto device = [](const std::string& name) {
+    return "<node id='" + name +
+           "'><data key='k'>gpu</data><data key='c'>red</data></node><edge source='s' target='" +
+           name + "'><data key='b'>12.5GBps</data></edge>";
+  };
+  const std::string graphml =
+      "<graphml><key id='b' for='edge' attr.name='bandwidth' attr.type='string'/>"
+      "<key id='k' for='node' attr.name='kind' attr.type='string'/>"
+      "<key id='c' for='node' attr.name='color' attr.type='string'/><graph "
+      "edgedefault='undirected'>"
+      "<node id='s'><data key='k'>switch</data></node>" +
+      device("g0") + device("g1") + device("g2") + device("g3") + "</graph></graphml>";
+  const std::string dot =
+      "graph g { edge [bandwidth=\"100Gbps\", latency=\"1us\", color=blue]\n"
+      "node [kind=gpu]; leaf [kind=switch]; leaf -- subgraph {g0 g1 g2 g3} }";
+  const std::string nvswitch = "<nvlink target='0000:f0:00.0' count='12' tclass='0x068000'/>";
+  return {
+      {"platform.xml", platform, 8, {}, "SimGrid", "hosts", ""},
+      {"some.xml", platform, 4, {"node-[2-5].x"}, "SimGrid", "hosts", ""},
+      {"g.graphml", graphml, 4, {}, "GraphML", "4 devices, 1 switch", "color"},
+      {"g.dot", dot, 4, {}, "Graphviz", "4 devices, 1 switch", "color"},
+      {"with.xml", nccl(nvswitch), 2, {}, "NCCL", "NVLink", ""},
+      {"without.xml", nccl(""), 2, {}, "NCCL", "NVLink", ""},
+  };
+}
+
+TEST(ClusterFiles, RunQuickstartsStrategies) {
+  TemporaryFolder folder;
+  for (const FileCase& file : file_cases()) {
+    SCOPED_TRACE(file.name);
+    const std::string ranks = std::to_string(file.ranks);
+    std::string hosts;
+    for (const std::string& host : file.hosts) {
+      hosts += " hosts: \"" + host + "\"";
+    }
+    const std::string scenario = folder.write(
+        file.name + ".textproto",
+        "model { layers: [32, 64, 32] } training { steps: 2 global_batch: 16 precision: BF16 }"
+        " cluster { world_size: " +
+            ranks + " device { preset: \"a100-40g\" } file: \"" + file.name + "\"" + hosts + " }");
+    folder.write(file.name, file.content);
+    const Json::Value report = run_json(scenario);
+    check_report(report);
+    ASSERT_EQ(report["runs"].size(), 5U);
+    for (const Json::Value& run : report["runs"]) {
+      EXPECT_EQ(run["outcome"], "completed") << run["strategy"];
+      EXPECT_EQ(run["world_size"], file.ranks);
+    }
+    const Json::Value& network = report["assumptions"]["network"];
+    EXPECT_NE(network["file_kind"].asString().find(file.kind), std::string::npos)
+        << network["file_kind"];
+    EXPECT_NE(network["understood"].toStyledString().find(file.understood), std::string::npos)
+        << network["understood"];
+    EXPECT_NE(network["left_aside"].toStyledString().find(file.left_aside), std::string::npos)
+        << network["left_aside"];
+  }
+}
+
+}  // namespace
+}  // namespace shardscope::testing
