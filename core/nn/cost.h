@@ -5,15 +5,11 @@
 
 #include <cstddef>
 
+#include "core/nn/kernel_cost.h"
 #include "core/nn/model.h"
 #include "core/tensor/dtype.h"
 
 namespace shardscope {
-
-struct Cost {
-  double flops = 0;
-  double bytes = 0;
-};
 
 /// y = act(x W^T + b): 2 rows in out flops for the product; reads x, W, b, writes y. The bias and
 /// the activation are fused and count one flop each per output.
