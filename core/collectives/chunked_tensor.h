@@ -32,6 +32,8 @@ class ChunkedTensor {
   DType dtype() const { return parts_.empty() ? DType::fp32 : parts_.front().tensor.dtype; }
   std::size_t bytes() const { return chunking_.count * size_of(dtype()); }
 
+  bool is_real() const { return !parts_.empty() && parts_.front().tensor.is_real(); }
+
   bool is_contiguous() const { return parts_.size() <= 1; }
 
   /// Appends the memory of the range's elements, in their order. None of it is empty.

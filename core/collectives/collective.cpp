@@ -1,5 +1,7 @@
 #include "core/collectives/collective.h"
 
+#include <deque>
+#include <map>
 #include <utility>
 
 #include "core/check.h"
@@ -57,7 +59,40 @@ void Collective::run(Transport& transport) {
   }
 }
 
-void Collective::run_round(Transport& transport) {
+// A round sends nothing that it receives: of a round the order of the ranks does not matter.
+void Collective::run_together(std::span<Collective* const> ranks) {
+  const int rounds = ranks.front()->schedule_->rounds();
+  for (int i = 0; i < rounds; ++i) {
+    std::map<std::pair<int, int>, std::deque<TensorList>> sent;  // By sender and receiver.
+    for (Collective* rank : ranks) {
+      rank->schedule_->round(rank->rank_, i, rank->round_);
+      rank->find_pieces();
+      const Tensor* piece = rank->pieces_.data();
+      for (std::size_t m = 0; m < rank->round_.sends().size(); ++m) {
+        sent[{rank->rank_, rank->round_.sends()[m].peer}].push_back({piece, rank->sizes_[m]});
+        piece += rank->sizes_[m];
+      }
+    }
+    for (Collective* rank : ranks) {
+      const std::size_t sends = rank->round_.sends().size();
+      const Tensor* piece = rank->pieces_.data();
+      for (std::size_t m = 0; m < sends; ++m) {
+        piece += rank->sizes_[m];
+      }
+      for (std::size_t m = 0; m < rank->round_.receives().size(); ++m) {
+        const Transfer& receive = rank->round_.receives()[m];
+        std::deque<TensorList>& from = sent[{receive.peer, rank->rank_}];
+        SHARDSCOPE_CHECK(!from.empty(), "a rank receives what no other sends");
+        deliver(from.front(), {piece, rank->sizes_[sends + m]}, receive.arrival);
+        from.pop_front();
+        piece += rank->sizes_[sends + m];
+      }
+    }
+  }
+}
+
+// Of the round: the memory of what is sent, then of what is received.
+void Collective::find_pieces() {
   pieces_.clear();
   sizes_.clear();
   for (const auto transfers : {round_.sends(), round_.receives()}) {
@@ -69,6 +104,10 @@ void Collective::run_round(Transport& transport) {
       sizes_.push_back(pieces_.size() - before);
     }
   }
+}
+
+void Collective::run_round(Transport& transport) {
+  find_pieces();
   // Now the pieces stay where they are.
   const Tensor* piece = pieces_.data();
   auto size = sizes_.begin();

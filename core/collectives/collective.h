@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ class Collective {
              int rank, Purpose purpose, std::optional<LayerRange> layers, MemoryLedger& ledger,
              Storage storage);
 
+  /// The collectives of all ranks of a group, by rank in it, done at once and without a network:
+  /// each element ends with the bits that messages give it.
+  static void run_together(std::span<Collective* const> ranks);
+
   const Schedule& schedule() const { return *schedule_; }
   const ChunkedTensor& data() const { return data_; }
   const RankGroup& group() const { return group_; }
@@ -43,6 +48,7 @@ class Collective {
 
  private:
   void run_round(Transport& transport);
+  void find_pieces();
 
   std::unique_ptr<const Schedule> schedule_;
   ChunkedTensor data_;

@@ -1,5 +1,6 @@
 #include "core/collectives/ring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/check.h"
@@ -23,6 +24,24 @@ class RingSchedule final : public Schedule {
   }
 
   std::int64_t messages() const override { return std::int64_t{rounds()} * rings_->channels(); }
+
+  // Every rank sends to the next one of each ring, from the first round to the last. The largest
+  // chunk goes around with no rank waiting, so that every round takes its time.
+  int stages() const override { return rounds() > 0 ? 1 : 0; }
+  void stage(int rank, int /*index*/, std::vector<Flow>& flows) const override {
+    flows.clear();
+    for (int channel = 0; channel < rings_->channels(); ++channel) {
+      const int place = rings_->position(channel, rank);
+      const int next = rank_at(channel, place + 1);
+      const Flow flow = {.peer = next,
+                         .elements = sent(channel, rank, next),
+                         .largest = largest(channel),
+                         .rounds = rounds()};
+      if (flow.elements > 0) {
+        flows.push_back(flow);
+      }
+    }
+  }
 
   // A part for each channel, on every rank.
   Staging staging(int /*rank*/) const override {
@@ -56,6 +75,45 @@ class RingSchedule final : public Schedule {
       case Operation::barrier:
         break;
     }
+  }
+
+  // Elements that a rank sends to the next one of a channel.
+  std::uint64_t sent(int channel, int rank, int next) const {
+    const std::uint64_t all = whole(channel);
+    switch (operation()) {
+      case Operation::reduce_scatter:
+        return all - part(channel, rank).count;
+      case Operation::all_gather:
+        return all - part(channel, next).count;
+      case Operation::all_reduce:
+        return 2 * all - part(channel, rank).count - part(channel, next).count;
+      case Operation::broadcast:
+        return next == root_ ? 0 : all;
+      case Operation::barrier:
+        break;
+    }
+    return 0;
+  }
+
+  // Of a channel's parts: the last chunk, which is not full, may have the largest.
+  std::uint64_t largest(int channel) const {
+    const std::size_t chunk = std::max<std::size_t>(chunking().chunk, 1);
+    const std::size_t full = chunking().count / chunk;
+    const int last = static_cast<int>(std::min(full, static_cast<std::size_t>(world_size()) - 1));
+    return std::max(part(channel, 0).count, part(channel, last).count);
+  }
+
+  // What a channel moves of all chunks: full ones, the last that is not, empty ones.
+  std::uint64_t whole(int channel) const {
+    if (rings_->channels() == 1) {
+      return chunking().count;
+    }
+    const std::size_t chunk = std::max<std::size_t>(chunking().chunk, 1);
+    const std::size_t full = chunking().count / chunk;
+    const auto of_a_chunk = [&](std::size_t size) {
+      return Chunking::even(size, rings_->channels()).range(channel).count;
+    };
+    return full * of_a_chunk(chunk) + of_a_chunk(chunking().count - full * chunk);
   }
 
   int rank_at(int channel, int place) const { return rings_->rank_at(channel, wrap(place)); }

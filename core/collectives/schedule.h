@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/collectives/plan.h"
 #include "core/collectives/round.h"
@@ -52,9 +53,27 @@ bool reduces(Operation operation);
 /// Of a message of so many elements each way.
 Staging symmetric_staging(Operation operation, std::size_t elements);
 
+/// What a rank sends to a peer while the peers of all ranks stay the same: messages one after
+/// another, seen as one flow.
+struct Flow {
+  int peer = 0;
+  std::uint64_t elements = 0;  ///< Of all messages.
+  std::uint64_t largest = 0;   ///< Of the largest one.
+  int rounds = 1;              ///< That the flow lasts. On equal links each takes the time of the
+                               ///< largest message, latency included, whoever sends it.
+};
+
 class Schedule {
  public:
   virtual ~Schedule() = default;
+
+  /// The schedule as flows: rounds in which no rank changes its peers make a stage; a stage begins
+  /// when the one before it is over on all ranks. Unless a schedule knows better each round is one.
+  virtual int stages() const { return rounds(); }
+
+  /// Replaces what `flows` held: those of a rank in a stage. The sum of their elements over stages
+  /// is sent_elements().
+  virtual void stage(int rank, int index, std::vector<Flow>& flows) const;
 
   /// Rounds are the same in number on every rank; round i of a rank meets round i of its peers.
   /// Empty ranges are neither sent nor received.

@@ -19,6 +19,29 @@ double bytes(std::size_t elements, DType dtype) {
 
 }  // namespace
 
+std::vector<KernelCost> forward_kernels(const ModelSpec& model, std::size_t layer, std::size_t rows,
+                                        DType dtype) {
+  if (model.transformer.has_value()) {
+    return forward_kernels(*model.transformer, layer, rows, dtype);
+  }
+  const bool last = layer + 1 == model.layer_count();
+  return {{"linear", linear_forward_cost(model.layer(layer), rows, /*activated=*/!last, dtype)}};
+}
+
+std::vector<KernelCost> backward_kernels(const ModelSpec& model, std::size_t layer,
+                                         std::size_t rows, DType dtype) {
+  if (model.transformer.has_value()) {
+    return backward_kernels(*model.transformer, layer, rows, dtype);
+  }
+  const LinearShape shape = model.layer(layer);
+  std::vector<KernelCost> kernels = {
+      {"parameters", linear_backward_parameters_cost(shape, rows, dtype)}};
+  if (layer > 0) {
+    kernels.push_back({"input", linear_backward_input_cost(shape, rows, dtype)});
+  }
+  return kernels;
+}
+
 Cost linear_forward_cost(LinearShape shape, std::size_t rows, bool activated, DType dtype) {
   const double per_output = activated ? 2.0 : 1.0;
   return {product(shape, rows) + per_output * static_cast<double>(rows * shape.out),

@@ -4,12 +4,21 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "core/nn/kernel_cost.h"
 #include "core/nn/model.h"
 #include "core/tensor/dtype.h"
 
 namespace shardscope {
+
+/// The kernels of a layer, in their order. A linear layer's forward is one; its backward is that of
+/// the parameters, and, but for the first layer, that of the input. A transformer's layers:
+/// transformer.h.
+std::vector<KernelCost> forward_kernels(const ModelSpec& model, std::size_t layer, std::size_t rows,
+                                        DType dtype);
+std::vector<KernelCost> backward_kernels(const ModelSpec& model, std::size_t layer,
+                                         std::size_t rows, DType dtype);
 
 /// y = act(x W^T + b): 2 rows in out flops for the product; reads x, W, b, writes y. The bias and
 /// the activation are fused and count one flop each per output.

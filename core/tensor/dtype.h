@@ -6,8 +6,9 @@
 
 namespace shardscope {
 
-/// int64 holds class labels only; all arithmetic is on the three floating-point types.
-enum class DType { fp32, bf16, fp16, int64 };
+/// int64 holds class labels and tokens, uint8 memory of which only the size matters; all arithmetic
+/// is on the three floating-point types.
+enum class DType { fp32, bf16, fp16, int64, uint8 };
 
 constexpr std::size_t size_of(DType dtype) {
   switch (dtype) {
@@ -18,6 +19,8 @@ constexpr std::size_t size_of(DType dtype) {
       return 2;
     case DType::int64:
       return 8;
+    case DType::uint8:
+      return 1;
   }
   return 0;
 }
@@ -32,6 +35,8 @@ constexpr std::string_view name(DType dtype) {
       return "fp16";
     case DType::int64:
       return "int64";
+    case DType::uint8:
+      return "uint8";
   }
   return "";
 }

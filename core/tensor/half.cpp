@@ -110,9 +110,10 @@ void load_fp32(DType dtype, const std::byte* source, float* destination, std::si
       load_fp16(reinterpret_cast<const std::uint16_t*>(source), destination, count);
       return;
     case DType::int64:
+    case DType::uint8:
       break;
   }
-  SHARDSCOPE_CHECK(false, "arithmetic on labels");
+  SHARDSCOPE_CHECK(false, "arithmetic on a type that has none");
 }
 
 void store_fp32(DType dtype, const float* source, std::byte* destination, std::size_t count) {
@@ -127,9 +128,10 @@ void store_fp32(DType dtype, const float* source, std::byte* destination, std::s
       store_fp16(source, reinterpret_cast<std::uint16_t*>(destination), count);
       return;
     case DType::int64:
+    case DType::uint8:
       break;
   }
-  SHARDSCOPE_CHECK(false, "arithmetic on labels");
+  SHARDSCOPE_CHECK(false, "arithmetic on a type that has none");
 }
 
 }  // namespace shardscope

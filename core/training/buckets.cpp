@@ -37,7 +37,7 @@ class Buckets {
       case BucketRule::Kind::model:
         return tensor == 0;
       case BucketRule::Kind::layer:
-        return tensor % 2 == 0;
+        return tensor == geometry_.first_tensor(geometry_.layer_of_tensor(tensor));
       case BucketRule::Kind::closed_at_size:
         return last().count * gradient_bytes_ >=
                (buckets_.size() == 1 ? rule_.first_bytes : rule_.bytes);
@@ -60,7 +60,8 @@ class Buckets {
 
   void close(std::size_t closed_by) {
     Bucket& bucket = last();
-    bucket.layers = {bucket.first_tensor / 2, bucket.last_tensor / 2};
+    bucket.layers = {geometry_.layer_of_tensor(bucket.first_tensor),
+                     geometry_.layer_of_tensor(bucket.last_tensor)};
     bucket.closed_by = closed_by;
     bucket.oversize =
         rule_.kind == BucketRule::Kind::closed_before_it && bucket.count > rule_.elements;

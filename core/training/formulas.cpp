@@ -72,7 +72,7 @@ class Wire {
     std::uint64_t bytes = 0;
     for (const GatherStep& step : make_gather_plan(
              strategy_, geometry_,
-             layer_uses(model_.layer_count(), options_.activation_checkpointing), first_step)) {
+             ActivationCheckpoints(model_, options_.activation_checkpointing).uses(), first_step)) {
       bytes += gather(step.fetch);
       for (const std::vector<std::size_t>& units : step.prefetch) {
         bytes += gather(units);

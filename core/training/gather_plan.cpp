@@ -38,12 +38,8 @@ class Planner {
   }
 
  private:
-  // The units of a use's layer, W before b.
-  std::vector<std::size_t> units_of(std::size_t use) const {
-    const std::size_t weight = 2 * uses_[use].layer;
-    const std::size_t first = geometry_.unit_of_tensor(weight);
-    const std::size_t last = geometry_.unit_of_tensor(weight + 1);
-    return first == last ? std::vector{first} : std::vector{first, last};
+  const std::vector<std::size_t>& units_of(std::size_t use) const {
+    return geometry_.units_used_by(uses_[use].layer);
   }
 
   std::size_t elements(std::size_t unit) const { return geometry_.units()[unit].count; }
@@ -102,7 +98,7 @@ class Planner {
     std::vector<std::size_t> units;
     std::uint64_t prefetched = 0;
     while (next_use_ < uses_.size() && prefetched < wanted) {
-      const std::vector<std::size_t> candidates = units_of(next_use_);
+      const std::vector<std::size_t>& candidates = units_of(next_use_);
       const std::size_t unit = candidates[next_unit_];
       fetched_for_[unit] = std::max(fetched_for_[unit], static_cast<std::ptrdiff_t>(next_use_));
       if (!gathered_[unit]) {
@@ -176,26 +172,6 @@ class Planner {
 };
 
 }  // namespace
-
-std::vector<LayerUse> layer_uses(std::size_t layers, std::size_t checkpointing) {
-  std::vector<LayerUse> uses;
-  for (std::size_t l = 0; l < layers; ++l) {
-    uses.push_back({l, Kind::forward});
-  }
-  const std::size_t segment = checkpointing == 0 ? layers : checkpointing;
-  for (std::size_t first = (layers - 1) / segment * segment;; first -= segment) {
-    const std::size_t end = std::min(first + segment, layers);
-    for (std::size_t l = first; checkpointing != 0 && l < end; ++l) {
-      uses.push_back({l, Kind::recompute});
-    }
-    for (std::size_t l = end; l-- > first;) {
-      uses.push_back({l, Kind::backward});
-    }
-    if (first == 0) {
-      return uses;
-    }
-  }
-}
 
 bool is_persistent(const Strategy& strategy, const ShardUnit& unit) {
   return strategy.parameters == Placement::sharded &&

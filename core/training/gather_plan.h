@@ -5,21 +5,11 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/training/activation_checkpoints.h"
 #include "core/training/shard_geometry.h"
 #include "core/training/strategy.h"
 
 namespace shardscope {
-
-/// A use of a layer's parameters. Recomputation is part of backward's pass.
-struct LayerUse {
-  enum class Kind { forward, recompute, backward };
-  std::size_t layer = 0;
-  Kind kind = Kind::forward;
-};
-
-/// The uses of a micro-step in their order: forward; then backward, last layer to first, with the
-/// forward of every `checkpointing` layers again before their backward (0: never).
-std::vector<LayerUse> layer_uses(std::size_t layers, std::size_t checkpointing);
 
 /// Around one use, units of the geometry.
 struct GatherStep {

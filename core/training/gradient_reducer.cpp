@@ -23,7 +23,7 @@ GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& 
           device_.memory(), Category::gradients, options.accumulate_precision(),
           keeps_shards() ? geometry.owned_elements(groups.shard.rank()) : geometry.full_elements(),
           groups.shard.storage()),
-      written_(geometry.tensor_count() / 2) {
+      written_(geometry.layer_count()) {
   SHARDSCOPE_CHECK(keeps_shards() || !reduction_.every_micro_step || !strategy_.cuts_shards(),
                    "whole gradients of which a part is averaged cannot be reduced again");
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
@@ -65,24 +65,31 @@ Tensor GradientReducer::kept_tensor(std::size_t tensor) const {
                      geometry_.tensor_elements(tensor));
 }
 
-LinearTensors GradientReducer::begin(std::size_t layer) {
+std::vector<Tensor> GradientReducer::begin(std::size_t layer) {
+  std::vector<Tensor> tensors;
+  const std::size_t first = geometry_.first_tensor(layer);
   if (writes_to_kept()) {
-    return {kept_tensor(2 * layer), kept_tensor(2 * layer + 1)};
+    for (std::size_t tensor = first; tensor < geometry_.end_tensor(layer); ++tensor) {
+      tensors.push_back(kept_tensor(tensor));
+    }
+    return tensors;
   }
-  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(2 * layer)];
-  const std::size_t elements =
-      geometry_.tensor_elements(2 * layer) + geometry_.tensor_elements(2 * layer + 1);
+  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(first)];
+  const std::size_t elements = geometry_.layer_elements(layer);
   written_[layer] = Buffer(device_.memory(), Category::communication_buckets, options_.precision,
                            writes_whole_units() ? unit.full_count : elements,
                            groups_.shard.storage(), Contents::undefined);
   set_zero(written_[layer].slice(elements, written_[layer].size() - elements));  // Padding.
-  return {written(2 * layer), written(2 * layer + 1)};
+  for (std::size_t tensor = first; tensor < geometry_.end_tensor(layer); ++tensor) {
+    tensors.push_back(written(tensor));
+  }
+  return tensors;
 }
 
 Tensor GradientReducer::written(std::size_t tensor) const {
-  const std::size_t weight = tensor / 2 * 2;
-  return written_[tensor / 2].slice(
-      geometry_.tensor_offset(tensor) - geometry_.tensor_offset(weight),
+  const std::size_t layer = geometry_.layer_of_tensor(tensor);
+  return written_[layer].slice(
+      geometry_.tensor_offset(tensor) - geometry_.tensor_offset(geometry_.first_tensor(layer)),
       geometry_.tensor_elements(tensor));
 }
 
@@ -91,15 +98,16 @@ void GradientReducer::ready(std::size_t layer) {
     accumulate(layer);
   }
   if (reduces_now() && reduction_.time == ReductionTime::during_backward) {
-    hand_on(2 * layer + 1);
-    hand_on(2 * layer);
+    for (std::size_t tensor = geometry_.end_tensor(layer);
+         tensor-- > geometry_.first_tensor(layer);) {
+      hand_on(tensor);
+    }
   }
 }
 
 // Adds what was written to what is kept.
 void GradientReducer::accumulate(std::size_t layer) {
-  const std::size_t elements =
-      geometry_.tensor_elements(2 * layer) + geometry_.tensor_elements(2 * layer + 1);
+  const std::size_t elements = geometry_.layer_elements(layer);
   if (micro_step_ == 0) {
     device_.compute("convert",
                     convert_cost(elements, options_.precision, options_.accumulate_precision()));
@@ -107,7 +115,8 @@ void GradientReducer::accumulate(std::size_t layer) {
     device_.compute("accumulate",
                     accumulate_cost(elements, options_.precision, options_.accumulate_precision()));
   }
-  for (const std::size_t tensor : {2 * layer, 2 * layer + 1}) {
+  for (std::size_t tensor = geometry_.first_tensor(layer); tensor < geometry_.end_tensor(layer);
+       ++tensor) {
     if (micro_step_ == 0) {
       convert(kept_tensor(tensor), written(tensor));
     } else {
@@ -180,10 +189,11 @@ void GradientReducer::fill(std::size_t index, std::size_t tensor) {
   consumed(tensor);
 }
 
-// Of a layer, W is handed on last.
+// Of a layer, the first tensor is handed on last.
 void GradientReducer::consumed(std::size_t tensor) {
-  if (keeps_shards() && tensor % 2 == 0) {
-    written_[tensor / 2] = Buffer();
+  const std::size_t layer = geometry_.layer_of_tensor(tensor);
+  if (keeps_shards() && tensor == geometry_.first_tensor(layer)) {
+    written_[layer] = Buffer();
   }
 }
 
@@ -303,6 +313,9 @@ void GradientReducer::copy_in_torch_order(std::size_t index, Tensor wire) const 
 
 // For each rank its shards of all units, padding included: units are tensors.
 void GradientReducer::copy_by_rank(std::size_t index, Tensor wire) const {
+  if (!wire.is_real()) {
+    return;
+  }
   const Bucket& bucket = buckets_[index];
   std::size_t offset = 0;
   for (int rank = 0; rank < groups_.shard.world_size(); ++rank) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/device/process_group.h"
-#include "core/nn/linear.h"
 #include "core/tensor/buffer.h"
 #include "core/training/buckets.h"
 #include "core/training/options.h"
@@ -36,8 +35,9 @@ class GradientReducer {
   /// options.micro_batches - 1.
   void begin_micro_step(std::size_t index);
 
-  /// Where to write a layer's gradient. Valid until `ready`. Layers come last to first.
-  LinearTensors begin(std::size_t layer);
+  /// Where to write the gradients of a layer's tensors. Valid until `ready`. Layers come last to
+  /// first.
+  std::vector<Tensor> begin(std::size_t layer);
 
   /// The layer's gradient is complete.
   void ready(std::size_t layer);

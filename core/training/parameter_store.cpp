@@ -43,20 +43,25 @@ ParameterStore::ParameterStore(const Strategy& strategy, const ShardGeometry& ge
 
 void ParameterStore::begin_micro_step() { use_ = 0; }
 
-LinearTensors ParameterStore::acquire() {
-  const std::size_t weight = 2 * uses_[use_].layer;
+std::vector<Tensor> ParameterStore::acquire() {
+  const std::size_t layer = uses_[use_].layer;
   if (is_sharded()) {
     const GatherStep& step = plan_step();
     if (!step.fetch.empty()) {
       under_way_.push_back(begin_gather(step.fetch));
     }
-    wait_for(geometry_.unit_of_tensor(weight));
-    wait_for(geometry_.unit_of_tensor(weight + 1));
+    for (const std::size_t unit : geometry_.units_used_by(layer)) {
+      wait_for(unit);
+    }
     for (const std::vector<std::size_t>& units : step.prefetch) {
       under_way_.push_back(begin_gather(units));
     }
   }
-  return {tensor(weight), tensor(weight + 1)};
+  std::vector<Tensor> tensors;
+  for (std::size_t t = geometry_.first_tensor(layer); t < geometry_.end_tensor(layer); ++t) {
+    tensors.push_back(tensor(t));
+  }
+  return tensors;
 }
 
 void ParameterStore::release() {

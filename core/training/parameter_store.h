@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/device/process_group.h"
-#include "core/nn/linear.h"
 #include "core/tensor/buffer.h"
 #include "core/training/gather_plan.h"
 #include "core/training/shard_geometry.h"
@@ -29,8 +28,8 @@ class ParameterStore {
   /// The uses of a micro-step come in their order.
   void begin_micro_step();
 
-  /// The parameters of the next use; all_gathers if they are sharded. Valid until its release.
-  LinearTensors acquire();
+  /// The tensors of the next use's layer; all_gathers if they are sharded. Valid until its release.
+  std::vector<Tensor> acquire();
   void release();
 
   /// What the optimizer updates: the rank's owned elements, a tensor per unit, padding included.

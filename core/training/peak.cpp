@@ -2,10 +2,11 @@
 // was just allocated.
 //
 //   forward l     the layer fetched; then prefetched layers and its output
-//   loss          all kept outputs and the gradient of the last, contiguous buffers
+//   loss          all that is kept and the gradient of the last output, contiguous buffers
 //   backward l    forward's moments again where the layer is recomputed; the layer fetched; then
 //                 prefetched layers, the layer's gradient, dy and dx; then, dy gone, its bucket's
-//                 memory, with what is in flight
+//                 memory, with what is in flight. From the last layer's backward to the first's
+//                 its part of a tied tensor's gradient
 //   end           what is reduced after backward, bucket by bucket
 //   update        fp32 copies of gradients; staging of what is published; the norm
 #include <algorithm>
@@ -34,13 +35,14 @@ class Peak {
         replica_group_(replica_group(rank)),
         geometry_(strategy_, model_, static_cast<int>(ranks_)),
         buckets_(make_buckets(reduction_.buckets, geometry_, a())),
+        checkpoints_(model_, options_.activation_checkpointing),
         rows_(options_.global_batch / static_cast<std::uint64_t>(rank.world_size) /
               options_.micro_batches),
         owned_(geometry_.owned_elements(rank.rank % static_cast<int>(ranks_))) {
     for (const std::uint64_t bytes : predicted_state_bytes(rank)) {
       constant_ += bytes;
     }
-    constant_ += b() * rows_ * model_.input_width() + target_bytes();
+    constant_ += input_bytes();
     constant_ += reduction_.persistent_buckets ? a() * geometry_.full_elements() : 0;
     for (const ShardUnit& unit : geometry_.units()) {
       constant_ += is_persistent(strategy_, unit) ? b() * unit.full_count : 0;
@@ -69,34 +71,41 @@ class Peak {
   std::uint64_t a() const { return size_of(options_.accumulate_precision()); }
   std::uint64_t w() const { return size_of(options_.reduce_precision); }
 
-  std::uint64_t target_bytes() const {
-    return model_.loss == Loss::mse ? 4 * rows_ * model_.output_width() : 8 * rows_;
+  // With the targets.
+  std::uint64_t input_bytes() const {
+    const std::size_t losses = model_.loss_rows(rows_);
+    return size_of(model_.input_dtype(options_.precision)) * model_.input_elements(rows_) +
+           (model_.loss == Loss::mse ? 4 * losses * model_.output_width() : 8 * losses);
   }
 
-  // The output of a layer.
-  std::uint64_t output(std::size_t layer) const { return b() * rows_ * model_.layer(layer).out; }
+  // The output of a layer, and what else it keeps for its backward.
+  std::uint64_t output(std::size_t layer) const {
+    return b() * rows_ * model_.output_elements(layer);
+  }
+  std::uint64_t saved(std::size_t layer) const {
+    return rows_ * model_.saved_bytes(layer, options_.precision);
+  }
+  std::uint64_t saved_in_forward(std::size_t layer) const {
+    return checkpoints_.is_recomputed(layer) ? 0 : saved(layer);
+  }
 
   bool keeps_shards() const { return strategy_.gradients == Placement::sharded; }
   bool scatters() const { return reduction_.collective == Reduction::reduce_scatter; }
   bool writes_whole_units() const {
     return keeps_shards() && scatters() && strategy_.partition == Partition::layer;
   }
-  bool is_checkpoint(std::size_t layer) const {
-    const std::size_t every = options_.activation_checkpointing;
-    return every == 0 || layer + 1 == model_.layer_count() || (layer + 1) % every == 0;
-  }
 
-  // Outputs that are held when a layer's backward or recomputation begins, those below it.
+  // What forward leaves of the layers below a layer.
   std::uint64_t kept_below(std::size_t layer) const {
     std::uint64_t bytes = 0;
     for (std::size_t l = 0; l < layer; ++l) {
-      bytes += is_checkpoint(l) ? output(l) : 0;
+      bytes += (checkpoints_.keeps_output(l) ? output(l) : 0) + saved_in_forward(l);
     }
     return bytes;
   }
 
   void moment(std::uint64_t bytes) {
-    most_ = std::max(most_, bytes + gathered_ + gather_staging_ + gradients_);
+    most_ = std::max(most_, bytes + gathered_ + gather_staging_ + gradients_ + tied_);
   }
 
   std::uint64_t whole(const std::vector<std::size_t>& units) const {
@@ -129,9 +138,9 @@ class Peak {
     gather_staging_ -= staging(step.fetch);
     // What was prefetched for this layer is waited for.
     std::erase_if(prefetched_, [&](const std::vector<std::size_t>& units) {
+      const std::vector<std::size_t>& used = geometry_.units_used_by(layer);
       const bool is_used = std::any_of(units.begin(), units.end(), [&](std::size_t unit) {
-        return unit == geometry_.unit_of_tensor(2 * layer) ||
-               unit == geometry_.unit_of_tensor(2 * layer + 1);
+        return std::find(used.begin(), used.end(), unit) != used.end();
       });
       gather_staging_ -= is_used ? staging(units) : 0;
       return is_used;
@@ -149,8 +158,7 @@ class Peak {
     gathered_ = 0;
     gradients_ = 0;
     gather_staging_ = 0;
-    const std::vector<LayerUse> uses =
-        layer_uses(model_.layer_count(), options_.activation_checkpointing);
+    const std::vector<LayerUse> uses = checkpoints_.uses();
     std::vector<GatherStep> plan = make_gather_plan(strategy_, geometry_, uses, first_step);
     plan.resize(uses.size());
     std::uint64_t recomputed = 0;
@@ -158,14 +166,13 @@ class Peak {
       const std::size_t l = uses[i].layer;
       switch (uses[i].kind) {
         case LayerUse::Kind::forward:
-          use_forward(plan[i], l, kept_below(l) + temporary(l), 0);
+          use_forward(plan[i], l, kept_below(l) + temporary(l), saved_in_forward(l));
           break;
         case LayerUse::Kind::recompute: {
-          const std::uint64_t below =
-              kept_below(l / options_.activation_checkpointing * options_.activation_checkpointing);
-          recomputed = l % options_.activation_checkpointing == 0 ? 0 : recomputed;
-          use_forward(plan[i], l, below + recomputed, dy_of_segment(l));
-          recomputed += output(l);
+          const std::uint64_t below = kept_below(checkpoints_.segment_begin(l)) + dy_of_segment(l);
+          recomputed = l == checkpoints_.segment_begin(l) ? 0 : recomputed;
+          use_forward(plan[i], l, below + recomputed, saved(l));
+          recomputed += output(l) + saved(l);
           break;
         }
         case LayerUse::Kind::backward:
@@ -189,43 +196,45 @@ class Peak {
 
   // A layer's input that is not kept for backward, while the layer computes.
   std::uint64_t temporary(std::size_t l) const {
-    return l > 0 && !is_checkpoint(l - 1) ? output(l - 1) : 0;
+    return l > 0 && !checkpoints_.keeps_output(l - 1) ? output(l - 1) : 0;
   }
 
   // While a segment is recomputed there is the gradient of its last output.
   std::uint64_t dy_of_segment(std::size_t l) const {
-    const std::size_t every = options_.activation_checkpointing;
-    return output(std::min((l / every + 1) * every, model_.layer_count()) - 1);
+    return output(checkpoints_.segment_end(l) - 1);
   }
 
-  void use_forward(const GatherStep& step, std::size_t l, std::uint64_t held, std::uint64_t dy) {
-    fetch(step, l, held + dy);
-    moment(held + dy + output(l));
+  void use_forward(const GatherStep& step, std::size_t l, std::uint64_t held, std::uint64_t saved) {
+    fetch(step, l, held);
+    moment(held + output(l) + saved);
   }
 
   void loss() {
     const std::size_t last = model_.layer_count() - 1;
-    moment(kept_below(last) + 2 * output(last));
+    moment(kept_below(last) + 2 * output(last) + saved_in_forward(last));
   }
 
   // Outputs that are held in a layer's backward: its input, and what is needed below.
   std::uint64_t held_in_backward(std::size_t l) const {
-    const std::size_t every = options_.activation_checkpointing;
-    const std::size_t begin = every == 0 ? l : l / every * every;
+    const std::size_t begin = checkpoints_.segment_begin(l);
     std::uint64_t bytes = kept_below(begin);
     for (std::size_t i = begin; i < l; ++i) {
-      bytes += output(i);
+      bytes += output(i) + saved(i);
     }
     return bytes;
   }
 
   void use_backward(const GatherStep& step, std::size_t l) {
-    const std::uint64_t held = held_in_backward(l) + output(l);  // output(l): dy
+    const std::uint64_t held = held_in_backward(l) + saved(l) + output(l);  // output(l): dy
     fetch(step, l, held);
     if (!writes_to_kept()) {
       gradients_ += written(l);
     }
+    if (model_.has_tied_output() && l + 1 == model_.layer_count()) {
+      tied_ = b() * geometry_.tensor_elements(0);
+    }
     moment(held + (l > 0 ? output(l - 1) : 0));
+    tied_ = l > 0 ? tied_ : 0;
     activations_ = held_in_backward(l) + (l > 0 ? output(l - 1) : output(l));
   }
 
@@ -238,9 +247,10 @@ class Peak {
   }
 
   std::uint64_t written(std::size_t l) const {
-    return b() * (writes_whole_units()
-                      ? geometry_.units()[geometry_.unit_of_tensor(2 * l)].full_count
-                      : model_.layer(l).elements());
+    return b() *
+           (writes_whole_units()
+                ? geometry_.units()[geometry_.unit_of_tensor(geometry_.first_tensor(l))].full_count
+                : geometry_.layer_elements(l));
   }
 
   std::uint64_t contiguous() const {
@@ -256,7 +266,8 @@ class Peak {
     if (!reduces_now() || reduction_.time == ReductionTime::after_backward) {
       return;
     }
-    for (const std::size_t tensor : {2 * l + 1, 2 * l}) {
+    const std::size_t first = geometry_.first_tensor(l);
+    for (std::size_t tensor = geometry_.end_tensor(l); tensor-- > first;) {
       for (std::size_t i = 0; i < buckets_.size(); ++i) {
         const bool holds = buckets_[i].first_tensor <= tensor && tensor <= buckets_[i].last_tensor;
         if (buckets_[i].closed_by == tensor && !holds) {
@@ -265,7 +276,7 @@ class Peak {
       }
       for (const Bucket& bucket : buckets_) {
         const bool holds = bucket.first_tensor <= tensor && tensor <= bucket.last_tensor;
-        if (holds && tensor % 2 == 0 && keeps_shards() && has_contiguous_memory(bucket)) {
+        if (holds && tensor == first && keeps_shards() && has_contiguous_memory(bucket)) {
           gradients_ -= written(l);  // Copied into the bucket.
         }
         if (holds && bucket.closed_by == tensor) {
@@ -321,7 +332,8 @@ class Peak {
     if (keeps_shards() && !writes_whole_units() && !has_contiguous_memory(bucket)) {
       std::uint64_t gone = 0;
       for (std::size_t tensor = bucket.first_tensor; tensor <= bucket.last_tensor; ++tensor) {
-        gone += tensor % 2 == 0 ? written(tensor / 2) : 0;
+        const std::size_t layer = geometry_.layer_of_tensor(tensor);
+        gone += tensor == geometry_.first_tensor(layer) ? written(layer) : 0;
       }
       const std::uint64_t copy = w() * (scatters() ? ranks_ * shard(bucket) : bucket.count);
       gradients_ -= bytes - copy;
@@ -392,6 +404,7 @@ class Peak {
   PlannedCollectives replica_group_;
   ShardGeometry geometry_;
   std::vector<Bucket> buckets_;
+  ActivationCheckpoints checkpoints_;
   std::uint64_t rows_;
   std::uint64_t owned_;
   std::uint64_t constant_ = 0;
@@ -402,6 +415,7 @@ class Peak {
   std::uint64_t gathered_ = 0;
   std::uint64_t gather_staging_ = 0;
   std::uint64_t gradients_ = 0;  // On their way.
+  std::uint64_t tied_ = 0;
   std::uint64_t activations_ = 0;
   std::vector<std::vector<std::size_t>> prefetched_;
   std::deque<std::uint64_t> in_flight_;

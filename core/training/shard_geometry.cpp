@@ -4,35 +4,27 @@
 #include <numeric>
 
 namespace shardscope {
-namespace {
-
-// Tensors of a unit.
-std::size_t tensors_per_unit(Partition partition, std::size_t tensors) {
-  switch (partition) {
-    case Partition::model:
-      return tensors;
-    case Partition::layer:
-      return 2;
-    case Partition::tensor:
-    case Partition::tensor_owner:
-      return 1;
-  }
-  return tensors;
-}
-
-}  // namespace
 
 ShardGeometry::ShardGeometry(const Strategy& strategy, const ModelSpec& model, int ranks)
-    : ranks_(ranks), sharded_(strategy.has_shards()), tensor_offsets_{0} {
-  for (std::size_t l = 0; l < model.layer_count(); ++l) {
-    const LinearShape shape = model.layer(l);
-    tensor_offsets_.push_back(tensor_offsets_.back() + shape.weight_elements());
-    tensor_offsets_.push_back(tensor_offsets_.back() + shape.out);
+    : ranks_(ranks), sharded_(strategy.has_shards()), tensor_offsets_{0}, first_tensors_{0} {
+  add_tensors(model);
+  switch (strategy.partition) {
+    case Partition::model:
+      add_unit(0, tensor_count() - 1, strategy);
+      break;
+    case Partition::layer:
+      for (std::size_t l = 0; l < model.layer_count(); ++l) {
+        add_unit(first_tensor(l), end_tensor(l) - 1, strategy);
+      }
+      break;
+    case Partition::tensor:
+    case Partition::tensor_owner:
+      for (std::size_t tensor = 0; tensor < tensor_count(); ++tensor) {
+        add_unit(tensor, tensor, strategy);
+      }
+      break;
   }
-  const std::size_t step = tensors_per_unit(strategy.partition, tensor_count());
-  for (std::size_t first = 0; first < tensor_count(); first += step) {
-    add_unit(first, first + step - 1, strategy);
-  }
+  find_uses(model.has_tied_output());
   if (strategy.partition == Partition::tensor_owner) {
     assign_owners();
     return;
@@ -44,10 +36,36 @@ ShardGeometry::ShardGeometry(const Strategy& strategy, const ModelSpec& model, i
   }
 }
 
+void ShardGeometry::add_tensors(const ModelSpec& model) {
+  for (std::size_t l = 0; l < model.layer_count(); ++l) {
+    for (const std::size_t elements : model.tensors(l)) {
+      tensor_offsets_.push_back(tensor_offsets_.back() + elements);
+      layer_of_tensor_.push_back(l);
+    }
+    first_tensors_.push_back(tensor_count());
+  }
+}
+
+void ShardGeometry::find_uses(bool has_tied_output) {
+  units_used_by_.resize(first_tensors_.size() - 1);
+  const auto add = [&](std::size_t layer, std::size_t unit) {
+    std::vector<std::size_t>& used = units_used_by_[layer];
+    if (std::find(used.begin(), used.end(), unit) == used.end()) {
+      used.push_back(unit);
+    }
+  };
+  for (std::size_t tensor = 0; tensor < tensor_count(); ++tensor) {
+    add(layer_of_tensor(tensor), unit_of_tensor(tensor));
+  }
+  if (has_tied_output) {
+    add(units_used_by_.size() - 1, unit_of_tensor(0));
+  }
+}
+
 void ShardGeometry::add_unit(std::size_t first_tensor, std::size_t last_tensor,
                              const Strategy& strategy) {
   ShardUnit unit;
-  unit.layers = {first_tensor / 2, last_tensor / 2};
+  unit.layers = {layer_of_tensor(first_tensor), layer_of_tensor(last_tensor)};
   unit.first_tensor = first_tensor;
   unit.last_tensor = last_tensor;
   unit.offset = tensor_offsets_[first_tensor];

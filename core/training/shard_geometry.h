@@ -1,7 +1,7 @@
 // Who owns which parameters: the one place that knows shard offsets, sizes and padding.
 //
-// Parameters lie in torch order (W0, b0, W1, b1, ...): tensor 2l is W_l, tensor 2l + 1 is b_l. They
-// are cut into units that are sharded whole: all tensors together, those of each layer, or each
+// Parameters lie in torch order, layer after layer (W0, b0, W1, b1, ... of a perceptron). They are
+// cut into units that are sharded whole: all tensors together, those of each layer, or each
 // tensor. A unit of P_u elements is cut into shards of k_u = padding ceil(P_u / (padding N)),
 // padded at its end to N k_u; rank r owns shard r of every unit. N counts the ranks of a shard
 // group, and ranks are those inside it.
@@ -54,6 +54,24 @@ class ShardGeometry {
 
   std::size_t tensor_count() const { return tensor_offsets_.size() - 1; }
 
+  std::size_t layer_count() const { return units_used_by_.size(); }
+
+  /// The tensors of a layer: the first, and that after the last.
+  std::size_t first_tensor(std::size_t layer) const { return first_tensors_[layer]; }
+  std::size_t end_tensor(std::size_t layer) const { return first_tensors_[layer + 1]; }
+  std::size_t layer_of_tensor(std::size_t tensor) const { return layer_of_tensor_[tensor]; }
+
+  /// Elements of a layer.
+  std::size_t layer_elements(std::size_t layer) const {
+    return tensor_offsets_[end_tensor(layer)] - tensor_offsets_[first_tensor(layer)];
+  }
+
+  /// The units that a layer computes with, each once: those of its tensors in their order, then,
+  /// with a tied output, that of the first tensor for the last layer.
+  const std::vector<std::size_t>& units_used_by(std::size_t layer) const {
+    return units_used_by_[layer];
+  }
+
   /// Where a tensor begins in torch order, and how long it is.
   std::size_t tensor_offset(std::size_t tensor) const { return tensor_offsets_[tensor]; }
   std::size_t tensor_elements(std::size_t tensor) const {
@@ -73,11 +91,16 @@ class ShardGeometry {
 
  private:
   void add_unit(std::size_t first_tensor, std::size_t last_tensor, const Strategy& strategy);
+  void add_tensors(const ModelSpec& model);
+  void find_uses(bool has_tied_output);
   void assign_owners();
 
   int ranks_;
   bool sharded_;
   std::vector<std::size_t> tensor_offsets_;  // And P.
+  std::vector<std::size_t> first_tensors_;   // By layer, and tensor_count().
+  std::vector<std::size_t> layer_of_tensor_;
+  std::vector<std::vector<std::size_t>> units_used_by_;
   std::vector<ShardUnit> units_;
   std::vector<std::size_t> unit_of_tensor_;
   std::vector<std::size_t> shard_offsets_;   // Of units: in their rank's shard layout.

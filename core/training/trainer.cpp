@@ -37,8 +37,12 @@ Trainer::Trainer(const Strategy& strategy, const ModelSpec& model, const Trainin
       geometry_(strategy, model, groups_.shard.world_size()),
       first_row_(static_cast<std::size_t>(world.rank()) * options.global_batch / ranks_of(world)),
       rows_(options.global_batch / ranks_of(world) / options.micro_batches),
+      checkpoints_(model, options.activation_checkpointing),
       loss_scaler_(options, strategy.framework),
-      outputs_(model.layer_count()) {
+      outputs_(model.layer_count()),
+      saved_(model.layer_count()) {
+  SHARDSCOPE_CHECK(!model.transformer.has_value() || world.storage() == Storage::shape_only,
+                   "transformers have shapes only");
   SHARDSCOPE_CHECK(rows_ * ranks_of(world) * options.micro_batches == options.global_batch,
                    "ranks x micro-batches do not divide the batch");
 }
@@ -68,17 +72,14 @@ void Trainer::initialize(const StateSource& source) {
 
 void Trainer::initialize(const ParameterStore::Reader& read_weights,
                          const ZeroOptimizer::Reader& read) {
-  MemoryLedger& memory = device().memory();
-  const Storage storage = groups_.shard.storage();
-  parameters_.emplace(strategy_, geometry_, options_.precision,
-                      layer_uses(model_.layer_count(), options_.activation_checkpointing),
-                      groups_.shard, read_weights);
+  parameters_.emplace(strategy_, geometry_, options_.precision, checkpoints_.uses(), groups_.shard,
+                      read_weights);
   gradients_.emplace(strategy_, geometry_, options_, groups_);
   optimizer_.emplace(strategy_, options_, geometry_, *parameters_, *gradients_, groups_, read);
-  inputs_ =
-      Buffer(memory, Category::inputs, options_.precision, rows_ * model_.input_width(), storage);
-  targets_ = Buffer(memory, Category::inputs, target_dtype(model_.loss),
-                    target_elements(model_.loss, rows_, model_.output_width()), storage);
+  inputs_ = memory(Category::inputs, model_.input_dtype(options_.precision),
+                   model_.input_elements(rows_));
+  targets_ = memory(Category::inputs, target_dtype(model_.loss),
+                    target_elements(model_.loss, model_.loss_rows(rows_), model_.output_width()));
 }
 
 StepDiagnostics Trainer::step() {
@@ -169,40 +170,50 @@ void Trainer::load_batch(std::size_t micro_step) {
 double Trainer::forward() {
   for (std::size_t l = 0; l < model_.layer_count(); ++l) {
     device().enter(Phase::forward, l);
-    forward_layer(l, "linear");
-    if (l > 0 && !is_kept(l - 1)) {
+    forward_layer(l);
+    if (l > 0 && !checkpoints_.keeps_output(l - 1)) {
       outputs_[l - 1] = Buffer();
     }
   }
-  device().compute(
-      "loss", loss_forward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
-  return loss_forward(model_.loss, rows_, model_.output_width(), outputs_.back().tensor(),
+  const std::size_t rows = model_.loss_rows(rows_);
+  device().compute("loss",
+                   loss_forward_cost(model_.loss, rows, model_.output_width(), options_.precision));
+  return loss_forward(model_.loss, rows, model_.output_width(), outputs_.back().tensor(),
                       targets_.tensor());
 }
 
-void Trainer::forward_layer(std::size_t l, std::string_view kernel) {
-  const LinearShape shape = model_.layer(l);
-  const bool last = l + 1 == model_.layer_count();
-  const LinearTensors parameters = parameters_->acquire();
-  outputs_[l] = activation(shape.out);
-  device().compute(kernel,
-                   linear_forward_cost(shape, rows_, /*activated=*/!last, options_.precision));
-  linear_forward(shape, rows_, last ? std::nullopt : std::optional(model_.activation), input_of(l),
-                 parameters, outputs_[l].tensor());
+void Trainer::forward_layer(std::size_t l) {
+  const bool again = device().position().phase == Phase::backward;
+  const std::vector<Tensor> parameters = parameters_->acquire();
+  outputs_[l] = activation(l);
+  if (again || !checkpoints_.is_recomputed(l)) {
+    saved_[l] = memory(Category::activations, DType::uint8,
+                       rows_ * model_.saved_bytes(l, options_.precision));
+  }
+  for (const KernelCost& kernel : forward_kernels(model_, l, rows_, options_.precision)) {
+    device().compute(again ? "recompute" : kernel.kernel, kernel.cost);
+  }
+  if (outputs_[l].tensor().is_real()) {
+    const bool last = l + 1 == model_.layer_count();
+    linear_forward(model_.layer(l), rows_, last ? std::nullopt : std::optional(model_.activation),
+                   input_of(l), {parameters[0], parameters[1]}, outputs_[l].tensor());
+  }
   parameters_->release();
 }
 
 void Trainer::backward() {
-  Buffer dy = activation(model_.output_width());
+  const std::size_t last = model_.layer_count() - 1;
+  const std::size_t rows = model_.loss_rows(rows_);
+  Buffer dy = activation(last);
   device().compute(
-      "loss", loss_backward_cost(model_.loss, rows_, model_.output_width(), options_.precision));
+      "loss", loss_backward_cost(model_.loss, rows, model_.output_width(), options_.precision));
   // The loss is the mean over micro-steps, too.
-  loss_backward(model_.loss, rows_, model_.output_width(),
+  loss_backward(model_.loss, rows, model_.output_width(),
                 loss_scaler_.scale() / static_cast<double>(options_.micro_batches),
                 outputs_.back().tensor(), targets_.tensor(), dy.tensor());
-  for (std::size_t l = model_.layer_count(); l-- > 0;) {
+  for (std::size_t l = last + 1; l-- > 0;) {
     outputs_[l] = Buffer();
-    if (options_.activation_checkpointing > 0 && (l + 1 == model_.layer_count() || is_kept(l))) {
+    if (checkpoints_.is_recomputed(l) && checkpoints_.segment_end(l) == l + 1) {
       recompute(l);
     }
     device().enter(Phase::backward, l);
@@ -212,48 +223,55 @@ void Trainer::backward() {
 
 // The forward of the layers up to `last` that were not kept since the segment's input.
 void Trainer::recompute(std::size_t last) {
-  for (std::size_t l = segment_begin(last); l <= last; ++l) {
+  for (std::size_t l = checkpoints_.segment_begin(last); l <= last; ++l) {
     device().enter(Phase::backward, l);
-    forward_layer(l, "recompute");
+    forward_layer(l);
   }
   outputs_[last] = Buffer();  // Computed as frameworks do, and used by nothing.
 }
 
 void Trainer::backward_layer(std::size_t l, Buffer& dy) {
-  const LinearShape shape = model_.layer(l);
   const Tensor x = input_of(l);
-  const LinearTensors parameters = parameters_->acquire();
-  const LinearTensors d_parameters = gradients_->begin(l);
-  device().compute("parameters", linear_backward_parameters_cost(shape, rows_, options_.precision));
-  linear_backward_parameters(shape, rows_, x, dy.tensor(), d_parameters);
-  if (l > 0) {
-    Buffer dx = activation(shape.in);
-    device().compute("input", linear_backward_input_cost(shape, rows_, options_.precision));
-    linear_backward_input(shape, rows_, dy.tensor(), parameters.weight, dx.tensor());
-    activation_backward(model_.activation, x, dx.tensor());
-    dy = std::move(dx);
+  const std::vector<Tensor> parameters = parameters_->acquire();
+  const std::vector<Tensor> d_parameters = gradients_->begin(l);
+  if (model_.has_tied_output() && l + 1 == model_.layer_count()) {
+    tied_gradient_ =
+        memory(Category::communication_buckets, options_.precision, geometry_.tensor_elements(0));
   }
+  Buffer dx = l > 0 ? activation(l - 1) : Buffer();
+  for (const KernelCost& kernel : backward_kernels(model_, l, rows_, options_.precision)) {
+    device().compute(kernel.kernel, kernel.cost);
+  }
+  if (dy.tensor().is_real()) {
+    const LinearShape shape = model_.layer(l);
+    linear_backward_parameters(shape, rows_, x, dy.tensor(), {d_parameters[0], d_parameters[1]});
+    if (l > 0) {
+      linear_backward_input(shape, rows_, dy.tensor(), parameters[0], dx.tensor());
+      activation_backward(model_.activation, x, dx.tensor());
+    }
+  }
+  if (l > 0) {
+    dy = std::move(dx);
+  } else {
+    tied_gradient_ = Buffer();
+  }
+  saved_[l] = Buffer();
   parameters_->release();
   gradients_->ready(l);
-}
-
-// Whether a layer's output stays from forward to backward.
-bool Trainer::is_kept(std::size_t layer) const {
-  const std::size_t every = options_.activation_checkpointing;
-  return every == 0 || layer + 1 == model_.layer_count() || (layer + 1) % every == 0;
-}
-
-std::size_t Trainer::segment_begin(std::size_t layer) const {
-  return layer / options_.activation_checkpointing * options_.activation_checkpointing;
 }
 
 Tensor Trainer::input_of(std::size_t layer) const {
   return layer == 0 ? inputs_.tensor() : outputs_[layer - 1].tensor();
 }
 
-Buffer Trainer::activation(std::size_t width) {
-  return {device().memory(), Category::activations,   options_.precision,
-          rows_ * width,     groups_.shard.storage(), Contents::undefined};
+// Of a layer's output, or its gradient.
+Buffer Trainer::activation(std::size_t layer) {
+  return memory(Category::activations, options_.precision, rows_ * model_.output_elements(layer));
+}
+
+Buffer Trainer::memory(Category category, DType dtype, std::size_t elements) {
+  return {device().memory(),       category,           dtype, elements,
+          groups_.shard.storage(), Contents::undefined};
 }
 
 }  // namespace shardscope

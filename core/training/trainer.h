@@ -16,6 +16,7 @@
 #include "core/data/sources.h"
 #include "core/device/process_group.h"
 #include "core/nn/model.h"
+#include "core/training/activation_checkpoints.h"
 #include "core/training/gradient_reducer.h"
 #include "core/training/loss_scaler.h"
 #include "core/training/options.h"
@@ -75,12 +76,11 @@ class Trainer {
   double forward();
   void backward();
   void recompute(std::size_t layer);
-  void forward_layer(std::size_t layer, std::string_view kernel);
+  void forward_layer(std::size_t layer);
   void backward_layer(std::size_t layer, Buffer& dy);
-  bool is_kept(std::size_t layer) const;
-  std::size_t segment_begin(std::size_t layer) const;
   Tensor input_of(std::size_t layer) const;
-  Buffer activation(std::size_t width);
+  Buffer activation(std::size_t layer);
+  Buffer memory(Category category, DType dtype, std::size_t elements);
   Device& device() const { return groups_.shard.device(); }
 
   const Strategy& strategy_;
@@ -91,6 +91,7 @@ class Trainer {
   ShardGeometry geometry_;
   std::size_t first_row_;  // Of this rank, in the global batch.
   std::size_t rows_;       // Of this rank in a micro-step.
+  ActivationCheckpoints checkpoints_;
 
   LossScaler loss_scaler_;
   std::int64_t steps_ = 0;    // Done, also before a saved state.
@@ -100,7 +101,9 @@ class Trainer {
   std::optional<ZeroOptimizer> optimizer_;
   Buffer inputs_;
   Buffer targets_;
-  std::vector<Buffer> outputs_;  // By layer: what is held of its output.
+  std::vector<Buffer> outputs_;  // By layer: what is held of its output,
+  std::vector<Buffer> saved_;    // and of what else its backward needs.
+  Buffer tied_gradient_;         // The last layer's part of the first tensor's gradient.
 };
 
 }  // namespace shardscope

@@ -13,6 +13,7 @@
 #include "core/tensor/ledger.h"
 #include "sim/cluster/background.h"
 #include "sim/cluster/engine.h"
+#include "sim/cluster/flow_exchange.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/simgrid_transport.h"
 #include "sim/collectives/cluster_planner.h"
@@ -42,6 +43,7 @@ std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);
   const ClusterPlanner planner(scenario.cluster, *platform);
+  FlowExchange flows(*platform, planner);
   const int ranks = platform->world_size();
   const s4u::BarrierPtr barrier = s4u::Barrier::create(static_cast<unsigned>(ranks));
   std::vector<CollectiveMeasurement> measured(sizes.size());
@@ -53,7 +55,11 @@ std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
         Collective collective = make_collective(sizes[i], rank, ranks, planner, memory);
         barrier->wait();
         const double begin_s = s4u::Engine::get_clock();
-        collective.run(transport);
+        if (flows.takes(collective)) {
+          flows.run(collective, transport);
+        } else {
+          collective.run(transport);
+        }
         CollectiveMeasurement& result = measured[i];
         result.algorithm = collective.schedule().algorithm();
         result.seconds = std::max(result.seconds, s4u::Engine::get_clock() - begin_s);

@@ -23,12 +23,13 @@ bool speed_changes(const Scenario& scenario, int rank) {
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
            const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
-           const RecordedSteps& recorded, int rank)
+           FlowExchange& flows, const RecordedSteps& recorded, int rank)
     : scenario_(scenario),
       strategy_(strategy),
       weights_(weights),
       batches_(batches),
       planner_(planner),
+      flows_(flows),
       rank_(rank),
       device_spec_(device_of(scenario, rank)),
       transport_(platform, rank),
@@ -36,7 +37,7 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
 
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {
-  device_.emplace(device_spec_, speed_changes(scenario_, rank_), transport_, recorder_);
+  device_.emplace(device_spec_, speed_changes(scenario_, rank_), transport_, flows_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage, planner_);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   if (resumed != nullptr) {
@@ -77,8 +78,7 @@ RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
       .time = device_->timeline().finish_step(),
       .wire = {.sent_bytes = wire.sent_bytes - wire_before_.sent_bytes,
                .control_sent_bytes = wire.control_sent_bytes - wire_before_.control_sent_bytes,
-               .received_bytes = wire.received_bytes - wire_before_.received_bytes,
-               .received_messages = wire.received_messages - wire_before_.received_messages},
+               .received_bytes = wire.received_bytes - wire_before_.received_bytes},
       .diagnostics = diagnostics};
   wire_before_ = wire;
   return record;

@@ -27,7 +27,7 @@ class Rank {
   /// All references must outlive the rank.
   Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
        const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
-       const RecordedSteps& recorded, int rank);
+       FlowExchange& flows, const RecordedSteps& recorded, int rank);
 
   /// The compute stream, on the rank's actor: trains all steps, or those after a saved state.
   /// `on_step` is called after each; `save_point` may be null. Throws OutOfMemory,
@@ -56,6 +56,7 @@ class Rank {
   const WeightSource& weights_;
   const BatchSource* batches_;
   const CollectivePlanner& planner_;
+  FlowExchange& flows_;
   int rank_;
   DeviceSpec device_spec_;
   SimGridTransport transport_;

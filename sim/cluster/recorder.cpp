@@ -103,7 +103,7 @@ void Recorder::kernel(const TrainingPosition& position, std::string_view name, C
 }
 
 RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
-                                      const Collective& collective, double now_s) {
+                                      const Collective& collective, bool is_flow, double now_s) {
   if (step_ == nullptr) {
     return nullptr;
   }
@@ -117,8 +117,8 @@ RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
   if (is_in_micro_step()) {
     recorded.set_micro_step(micro_step_);
   }
-  const std::int64_t messages = collective.schedule().messages();
-  recorded.set_transfers_cut(budget_ < messages);
+  const std::int64_t messages = is_flow ? 0 : collective.schedule().messages();
+  recorded.set_transfers_cut(is_flow || budget_ < messages);
   budget_ -= recorded.transfers_cut() ? 0 : messages;
   return &recorded;
 }

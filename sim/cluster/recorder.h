@@ -35,8 +35,9 @@ class Recorder {
               const KernelTime& time, double begin_s, double end_s);
 
   /// What the communication stream writes to; null if the step is not recorded. It stays valid.
+  /// `is_flow`: it has no messages to be written down.
   RecordedCollective* enqueue(const TrainingPosition& position, const Collective& collective,
-                              double now_s);
+                              bool is_flow, double now_s);
   void wait(const TrainingPosition& position, const RecordedCollective& collective, double begin_s,
             double end_s);
 

@@ -41,8 +41,8 @@ class SimGridDevice::Stream {
   };
 
   /// `slows`: kernels run slower while a collective is in flight.
-  Stream(SimGridTransport& transport, Timeline& timeline, bool slows)
-      : transport_(transport), timeline_(timeline), slows_(slows) {}
+  Stream(SimGridTransport& transport, FlowExchange& flows, Timeline& timeline, bool slows)
+      : transport_(transport), flows_(flows), timeline_(timeline), slows_(slows) {}
 
   std::shared_ptr<Job> push(Collective& collective, RecordedCollective* recorded) {
     auto job = std::make_shared<Job>(Job{&collective, recorded});
@@ -62,7 +62,11 @@ class SimGridDevice::Stream {
       const bool records_transfers = job->recorded != nullptr && !job->recorded->transfers_cut();
       transport_.begin(job->collective->purpose(), records_transfers ? job->recorded : nullptr);
       set_host_state(kHostBesideCommunication);
-      job->collective->run(transport_);
+      if (flows_.takes(*job->collective)) {
+        flows_.run(*job->collective, transport_);
+      } else {
+        job->collective->run(transport_);
+      }
       set_host_state(kHostAlone);
       const double end_s = now();
       timeline_.add_busy(end_s - begin_s);
@@ -90,6 +94,7 @@ class SimGridDevice::Stream {
   }
 
   SimGridTransport& transport_;
+  FlowExchange& flows_;
   Timeline& timeline_;
   bool slows_;
   s4u::SemaphorePtr available_ = s4u::Semaphore::create(0);
@@ -121,13 +126,15 @@ class SimGridDevice::StreamWork final : public Work {
 };
 
 SimGridDevice::SimGridDevice(const DeviceSpec& spec, bool speed_changes,
-                             SimGridTransport& transport, Recorder& recorder)
+                             SimGridTransport& transport, FlowExchange& flows, Recorder& recorder)
     : spec_(spec),
       speed_changes_(speed_changes),
       host_speed_(s4u::this_actor::get_host()->get_speed()),
+      flows_(flows),
       recorder_(recorder),
       memory_(spec.memory_bytes),
-      stream_(std::make_shared<Stream>(transport, timeline_, spec.communication_slowdown > 1)) {
+      stream_(
+          std::make_shared<Stream>(transport, flows, timeline_, spec.communication_slowdown > 1)) {
   s4u::Host* host = s4u::this_actor::get_host();
   s4u::Actor::create(host->get_name() + ".communication", host, [stream = stream_] {
     stream->run();
@@ -195,7 +202,8 @@ void SimGridDevice::saved(std::uint64_t bytes, const SavePoint::Saved& saved) {
 
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {
   synchronize();
-  RecordedCollective* recorded = recorder_.enqueue(position(), *collective, now());
+  RecordedCollective* recorded =
+      recorder_.enqueue(position(), *collective, flows_.takes(*collective), now());
   std::shared_ptr<Stream::Job> job = stream_->push(*collective, recorded);
   return std::make_unique<StreamWork>(std::move(collective), std::move(job), *this);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device/device.h"
+#include "sim/cluster/flow_exchange.h"
 #include "sim/cluster/recorder.h"
 #include "sim/cluster/roofline.h"
 #include "sim/cluster/save_point.h"
@@ -29,10 +30,10 @@ struct ComputeLimits {
 class SimGridDevice final : public Device {
  public:
   /// Call on the rank's own actor, which is the compute stream; starts the communication stream on
-  /// the same host. `speed_changes`: the host's speed does, at dates of its own. References must
-  /// outlive the device; the transport is used by that stream only.
+  /// the same host. `speed_changes`: the host's speed does, at dates of its own. `flows` is shared
+  /// by all ranks. References must outlive the device; the transport is used by that stream only.
   SimGridDevice(const DeviceSpec& spec, bool speed_changes, SimGridTransport& transport,
-                Recorder& recorder);
+                FlowExchange& flows, Recorder& recorder);
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
@@ -66,6 +67,7 @@ class SimGridDevice final : public Device {
   const DeviceSpec& spec_;
   bool speed_changes_;
   double host_speed_;  // Kernels are given in seconds of it.
+  FlowExchange& flows_;
   Recorder& recorder_;
   MemoryLedger memory_;
   Timeline timeline_;

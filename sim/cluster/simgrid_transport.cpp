@@ -139,8 +139,7 @@ std::unique_ptr<Request> SimGridTransport::isend(int peer, TensorList data) {
   }
   auto sending = std::make_unique<Sending>(data, *sent_, recorded_);
   const std::size_t bytes = bytes_of(data);
-  (purpose_ == Purpose::data ? counters_.sent_bytes : counters_.control_sent_bytes) += bytes;
-  sent_to_[peer] += bytes;
+  count_sent(purpose_, peer, bytes);
   mailbox(outgoing_, peer, rank_, peer).put_init(sending.get(), bytes)->detach();
   return sending;
 }
@@ -162,7 +161,7 @@ void SimGridTransport::receive(const Incoming& message) {
   if (recorded_ != nullptr) {
     add(*recorded_, TransferOperation::RECEIVE, begin_s, peer, message.data).set_left_s(left_s);
   }
-  count(message);
+  count_received(purpose_, bytes_of(message.data));
 }
 
 // A sender goes on when its message has left, delivered or not: what leaves before its turn is
@@ -212,13 +211,17 @@ void SimGridTransport::receive_at_once(std::span<const Incoming> messages) {
       operation.set_end_s(receiving.left_s() + latency_s(message.peer));
       operation.set_at_once(&receiving != &all.front());
     }
-    count(message);
+    count_received(purpose_, bytes_of(message.data));
   }
 }
 
-void SimGridTransport::count(const Incoming& message) {
-  counters_.received_bytes += purpose_ == Purpose::data ? bytes_of(message.data) : 0;
-  ++counters_.received_messages;
+void SimGridTransport::count_sent(Purpose purpose, int peer, std::uint64_t bytes) {
+  (purpose == Purpose::data ? counters_.sent_bytes : counters_.control_sent_bytes) += bytes;
+  sent_to_[peer] += bytes;
+}
+
+void SimGridTransport::count_received(Purpose purpose, std::uint64_t bytes) {
+  counters_.received_bytes += purpose == Purpose::data ? bytes : 0;
 }
 
 double SimGridTransport::latency_s(int peer) {

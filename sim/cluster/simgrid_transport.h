@@ -23,7 +23,6 @@ struct WireCounters {
   std::uint64_t sent_bytes = 0;          ///< Of training data.
   std::uint64_t control_sent_bytes = 0;  ///< Of norms and flags, which received_bytes leaves out.
   std::uint64_t received_bytes = 0;
-  std::uint64_t received_messages = 0;
 };
 
 class SimGridTransport final : public Transport {
@@ -46,6 +45,10 @@ class SimGridTransport final : public Transport {
     recorded_ = recorded;
   }
 
+  /// What a collective of that purpose sends and receives without isend and recv.
+  void count_sent(Purpose purpose, int peer, std::uint64_t bytes);
+  void count_received(Purpose purpose, std::uint64_t bytes);
+
   const WireCounters& counters() const { return counters_; }
 
   /// By peer, all bytes sent to it.
@@ -61,7 +64,6 @@ class SimGridTransport final : public Transport {
 
   void receive(const Incoming& message);
   void receive_at_once(std::span<const Incoming> messages);
-  void count(const Incoming& message);
 
   const Platform& platform_;
   int rank_;

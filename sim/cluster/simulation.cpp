@@ -14,6 +14,7 @@
 #include "sim/cluster/background.h"
 #include "sim/cluster/collect.h"
 #include "sim/cluster/engine.h"
+#include "sim/cluster/flow_exchange.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/cluster/save_point.h"
@@ -87,13 +88,22 @@ void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults
   }
 }
 
+// Threads share out the ranks' arithmetic. SimGrid makes transfers between other ranks on one.
+int threads_for(const Scenario& scenario, const SimulationOptions& options) {
+  return scenario.training.storage == Storage::shape_only ||
+                 scenario.cluster.collective.fidelity != Fidelity::message
+             ? 1
+             : options.threads;
+}
+
 }  // namespace
 
 RunResult simulate(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
                    const BatchSource* batches, const SimulationOptions& options) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(options.threads);
+  const std::unique_ptr<s4u::Engine> engine = make_engine(threads_for(scenario, options));
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   const ClusterPlanner planner(scenario.cluster, *platform);
+  FlowExchange flows(*platform, planner);
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);
   MemoryFaults faults;
@@ -109,7 +119,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   SavePoint* const save = save_point.has_value() ? &*save_point : nullptr;
   for (int r = 0; r < scenario.world_size; ++r) {
     ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, *platform, planner,
-                                           options.recorded, r));
+                                           flows, options.recorded, r));
     s4u::Actor::create("rank" + std::to_string(r), platform->host(r),
                        [&rank = *ranks.back(), &options, &faults, save, &failure] {
                          run_rank(rank, options, faults, save, failure);

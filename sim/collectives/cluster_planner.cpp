@@ -8,6 +8,7 @@
 #include "core/collectives/closed_forms.h"
 #include "core/collectives/schedule.h"
 #include "sim/collectives/cost_estimate.h"
+#include "sim/collectives/flow_accuracy.h"
 #include "sim/collectives/ring_orders.h"
 
 namespace shardscope {
@@ -94,6 +95,49 @@ std::shared_ptr<const CollectivePlan> ClusterPlanner::plan(Operation operation,
                                           *cluster_.collective.algorithm, operation, group, bytes)),
                                       {}};
   return planned_.emplace(key, std::move(planned)).first->second.plan;
+}
+
+bool ClusterPlanner::as_flows(const Collective& collective) const {
+  switch (cluster_.collective.fidelity) {
+    case Fidelity::message:
+      return false;
+    case Fidelity::flow:
+      return true;
+    case Fidelity::automatic:
+      break;
+  }
+  if (!is_steady(cluster_)) {
+    return false;
+  }
+  const RankGroup& group = collective.group();
+  const Schedule& schedule = collective.schedule();
+  const Key key{schedule.operation(), group.first, group.stride, group.size,
+                collective.data().bytes()};
+  const std::lock_guard lock(mutex_);
+  const auto known = as_flows_.find(key);
+  if (known != as_flows_.end()) {
+    return known->second;
+  }
+  const MessageTime time =
+      message_time(schedule, size_of(collective.data().dtype()), groups_beside(group), paths_);
+  const bool is_close = time.most_s <= time.least_s * (1 + kFlowTolerance);
+  return as_flows_.emplace(key, is_close).first->second;
+}
+
+// What a group of a training and the other groups like it are to the ranks: all, side by side.
+std::vector<RankGroup> ClusterPlanner::groups_beside(const RankGroup& group) const {
+  const auto ranks = static_cast<int>(cluster_.placement.size());
+  std::vector<RankGroup> groups;
+  if (group.stride == 1) {
+    for (int first = group.first % group.size; first + group.size <= ranks; first += group.size) {
+      groups.push_back({.first = first, .stride = 1, .size = group.size});
+    }
+  } else {
+    for (int first = 0; first < group.stride; ++first) {
+      groups.push_back({.first = first, .stride = group.stride, .size = group.size});
+    }
+  }
+  return groups;
 }
 
 std::vector<CollectiveChoice> ClusterPlanner::choices() const {

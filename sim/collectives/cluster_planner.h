@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/collectives/collective.h"
 #include "core/collectives/planner.h"
 #include "sim/scenario/cluster.h"
 #include "sim/topology/paths.h"
@@ -33,6 +34,10 @@ class ClusterPlanner final : public CollectivePlanner {
   std::shared_ptr<const CollectivePlan> plan(Operation operation, const RankGroup& group,
                                              std::uint64_t bytes) const override;
 
+  /// Whether a collective is simulated as flows, by the cluster's collective.fidelity. The same on
+  /// all ranks; called from several threads.
+  bool as_flows(const Collective& collective) const;
+
   /// Of AUTO, so far, by operation, ranks and bytes.
   std::vector<CollectiveChoice> choices() const;
 
@@ -47,11 +52,13 @@ class ClusterPlanner final : public CollectivePlanner {
                            std::uint64_t bytes) const;
   Planned cheapest(Operation operation, const RankGroup& group, std::uint64_t bytes) const;
   std::vector<int> nodes_of(const RankGroup& group) const;
+  std::vector<RankGroup> groups_beside(const RankGroup& group) const;
 
   const Cluster& cluster_;
   const ClusterPaths& paths_;
   mutable std::mutex mutex_;
   mutable std::map<Key, Planned> planned_;
+  mutable std::map<Key, bool> as_flows_;
 };
 
 }  // namespace shardscope

@@ -171,7 +171,7 @@ std::size_t gathered_elements(const Strategy& strategy, const Scenario& scenario
   };
   for (const GatherStep& step : make_gather_plan(
            strategy, geometry,
-           layer_uses(scenario.model.layer_count(), scenario.training.activation_checkpointing),
+           ActivationCheckpoints(scenario.model, scenario.training.activation_checkpointing).uses(),
            first_step)) {
     add(step.fetch);
     std::for_each(step.prefetch.begin(), step.prefetch.end(), add);

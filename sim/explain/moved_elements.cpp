@@ -21,7 +21,7 @@ struct Gather {
 std::vector<Gather> gathers_of(const Strategy& strategy, const Layout& layout,
                                const Scenario& scenario, bool first_step) {
   const std::vector<LayerUse> uses =
-      layer_uses(scenario.model.layer_count(), scenario.training.activation_checkpointing);
+      ActivationCheckpoints(scenario.model, scenario.training.activation_checkpointing).uses();
   std::vector<Gather> gathers;
   for (const GatherStep& step : make_gather_plan(strategy, layout.geometry(), uses, first_step)) {
     if (!step.fetch.empty()) {

@@ -103,6 +103,8 @@ std::string_view safetensors_name(DType dtype) {
       return "BF16";
     case DType::fp16:
       return "F16";
+    case DType::uint8:
+      return "U8";
     case DType::int64:
       return "I64";
   }

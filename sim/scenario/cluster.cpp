@@ -15,6 +15,26 @@ int node_of(const Cluster& cluster, int rank) {
                           cluster.devices_per_node);
 }
 
+std::string_view name(Fidelity fidelity) {
+  switch (fidelity) {
+    case Fidelity::message:
+      return "MESSAGE";
+    case Fidelity::flow:
+      return "FLOW";
+    case Fidelity::automatic:
+      return "AUTO";
+  }
+  return "";
+}
+
+bool is_steady(const Cluster& cluster) {
+  // A platform's file may change its links.
+  return !cluster.platform.has_value() && cluster.rank_speeds.empty() &&
+         cluster.background.empty() &&
+         std::all_of(cluster.link_changes.begin(), cluster.link_changes.end(),
+                     [](const LinkChange& change) { return change.changes.empty(); });
+}
+
 bool has_even_nodes(const std::vector<int>& node_of_rank) {
   std::map<int, int> ranks;
   for (const int node : node_of_rank) {

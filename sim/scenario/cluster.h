@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/collectives/plan.h"
@@ -66,11 +67,21 @@ struct ClusterFile {
   std::vector<std::string> left_aside;  ///< What has no meaning here.
 };
 
+/// Whether collectives are simulated message by message, as flows, or as flows where that takes
+/// the time of the messages within kFlowTolerance.
+enum class Fidelity { message, flow, automatic };
+
+inline constexpr double kFlowTolerance = 0.01;
+
 /// Which schedules collectives follow.
 struct CollectiveSpec {
   std::optional<Algorithm> algorithm = Algorithm::ring;  ///< None: AUTO.
   int channels = 1;                                      ///< Of rings.
+  Fidelity fidelity = Fidelity::message;
 };
+
+/// "MESSAGE", "FLOW", "AUTO".
+std::string_view name(Fidelity fidelity);
 
 struct Cluster {
   /// Nodes and a fabric. The topology of `topology_of`, unless another one was read.
@@ -93,6 +104,9 @@ struct Cluster {
 /// Unless the cluster is a platform: what was read or is built, with the links' changes but those
 /// of later dates. It passes check().
 Topology topology_of(const Cluster& cluster);
+
+/// Whether all ranks and links are alike and stay so, and no other traffic goes on.
+bool is_steady(const Cluster& cluster);
 
 /// Whether each node that has ranks has as many of them.
 bool has_even_nodes(const std::vector<int>& node_of_rank);

@@ -33,6 +33,13 @@ FabricKind fabric_kind(const std::string& text) {
   return FabricKind::star;
 }
 
+Fidelity fidelity_of(const std::string& text) {
+  for (const Fidelity fidelity : {Fidelity::flow, Fidelity::automatic}) {
+    if (text == name(fidelity)) return fidelity;
+  }
+  return Fidelity::message;
+}
+
 class ClusterReader {
  public:
   ClusterReader(MessageText& text, const ClusterFolders& folders, int world_size)
@@ -162,6 +169,7 @@ class ClusterReader {
     CollectiveSpec& collective = read_.cluster.collective;
     collective.algorithm = find_algorithm(text_.enumerator("cluster.collective.algorithm"));
     collective.channels = static_cast<int>(values_.whole("cluster.collective.channels", kChannels));
+    collective.fidelity = fidelity_of(text_.enumerator("cluster.collective.fidelity"));
     if (collective.channels > 1 && collective.algorithm != Algorithm::ring &&
         collective.algorithm.has_value()) {
       text_.refuse_combination("cluster.collective.channels", "concerns another algorithm",

@@ -128,6 +128,9 @@ void add_unevenness(Canonical& out, const Cluster& cluster) {
                                          : "AUTO");
     out.whole("collective.channels", static_cast<std::uint64_t>(cluster.collective.channels));
   }
+  if (cluster.collective.fidelity != Fidelity::message) {
+    out.text("collective.fidelity", name(cluster.collective.fidelity));
+  }
   for (const BackgroundFlow& flow : cluster.background) {
     out.text("background.from", flow.from);
     out.text("background.to", flow.to);

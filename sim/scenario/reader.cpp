@@ -26,7 +26,7 @@ constexpr WholeRange kBatches{1, 2147483647};
 constexpr WholeRange kMicroBatches{1, 1000000};
 constexpr WholeRange kCheckpointedLayers{0, 10000};
 constexpr WholeRange kScaleSteps{1, 1000000};
-constexpr WholeRange kWorldSizes{1, 4096};
+constexpr WholeRange kWorldSizes{1, 16384};
 constexpr NumberRange kPositive{0, Bound::exclusive, 1e38, Bound::inclusive};
 constexpr NumberRange kInFp32{1e-37, Bound::inclusive, 1e37, Bound::inclusive};  // And 1 / x.
 constexpr NumberRange kScales{0, Bound::inclusive, 1e37, Bound::inclusive};

@@ -504,7 +504,7 @@ const BadCase kBadCases[] = {
      "x.textproto:6:14: training.optimizer: ADAM is not allowed; a block { } of name, "
      "learning_rate, beta1, beta2, epsilon, weight_decay"},
     {"world_size: 4", "world_size: 0",
-     "x.textproto:9:15: cluster.world_size: 0 is not allowed; a whole number from 1 to 4096"},
+     "x.textproto:9:15: cluster.world_size: 0 is not allowed; a whole number from 1 to 16384"},
     {"world_size: 4", "",
      "x.textproto:8:1: cluster.world_size: missing; a number of ranks, for example 8"},
     {"{ preset: \"classroom\" }", "{ memory: \"1GiB\" }",

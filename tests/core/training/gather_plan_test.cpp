@@ -57,7 +57,7 @@ using Plan = std::vector<std::string>;
 
 Plan plan(const Strategy& strategy, bool first_step = false, std::size_t checkpointing = 0) {
   const ShardGeometry geometry(strategy, model(), 2);
-  const std::vector<LayerUse> uses = layer_uses(model().layer_count(), checkpointing);
+  const std::vector<LayerUse> uses = ActivationCheckpoints(model(), checkpointing).uses();
   const std::vector<GatherStep> steps = make_gather_plan(strategy, geometry, uses, first_step);
   Plan all;
   for (std::size_t use = 0; use < steps.size(); ++use) {
@@ -69,7 +69,9 @@ Plan plan(const Strategy& strategy, bool first_step = false, std::size_t checkpo
 TEST(LayerUses, RecomputeEachSegmentBeforeItsBackward) {
   const auto uses = [](std::size_t layers, std::size_t checkpointing) {
     std::string all;
-    for (const LayerUse& use : layer_uses(layers, checkpointing)) {
+    ModelSpec model;
+    model.widths.assign(layers + 1, 2);
+    for (const LayerUse& use : ActivationCheckpoints(model, checkpointing).uses()) {
       all += (all.empty() ? "" : " ") + text(use);
     }
     return all;
@@ -223,7 +225,7 @@ TEST(GatherPlan, GathersEveryUnitBeforeItsUseAndReleasesItAfterTheLast) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const ModelSpec random{std::vector<std::size_t>(2 + splitmix64(seed, 0) % 7, 2),
                            Activation::relu, Loss::mse};
-    const auto uses = layer_uses(random.layer_count(), splitmix64(seed, 1) % 5);
+    const auto uses = ActivationCheckpoints(random, splitmix64(seed, 1) % 5).uses();
     for (const Strategy& strategy : random_strategies(seed)) {
       const ShardGeometry geometry(strategy, random, 3);
       for (const bool first_step : {true, false}) {

@@ -1,0 +1,106 @@
+#include "sim/cluster/flow_exchange.h"
+
+#include <algorithm>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
+#include <utility>
+#include <vector>
+
+namespace shardscope {
+namespace s4u = simgrid::s4u;
+
+struct FlowExchange::Meeting {
+  explicit Meeting(int size)
+      : collectives(static_cast<std::size_t>(size)), transports(static_cast<std::size_t>(size)) {}
+
+  std::size_t ranks() const { return collectives.size(); }
+
+  std::vector<Collective*> collectives;  // By rank in the group, as they come.
+  std::vector<SimGridTransport*> transports;
+  std::size_t here = 0;
+  s4u::SemaphorePtr over = s4u::Semaphore::create(0);
+};
+
+bool FlowExchange::takes(const Collective& collective) const {
+  return collective.schedule().stages() > 0 && planner_.as_flows(collective);
+}
+
+FlowExchange::Joined FlowExchange::join(Collective& collective, SimGridTransport& transport) {
+  const RankGroup& group = collective.group();
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<Meeting>& met = meetings_[{group.first, group.stride, group.size}];
+  if (met == nullptr) {
+    met = std::make_shared<Meeting>(group.size);
+  }
+  const auto rank = static_cast<std::size_t>(group.group_rank(transport.rank()));
+  met->collectives[rank] = &collective;
+  met->transports[rank] = &transport;
+  ++met->here;
+  const bool is_last = met->here == met->ranks();
+  // The group's next collective is another meeting.
+  return {is_last ? std::exchange(met, nullptr) : met, is_last};
+}
+
+void FlowExchange::run(Collective& collective, SimGridTransport& transport) {
+  const auto [meeting, is_last] = join(collective, transport);
+  if (!is_last) {
+    meeting->over->acquire();
+    return;
+  }
+  for (int stage = 0; stage < collective.schedule().stages(); ++stage) {
+    transfer(*meeting, stage);
+  }
+  if (collective.data().is_real()) {
+    Collective::run_together(meeting->collectives);
+  }
+  for (std::size_t other = 1; other < meeting->ranks(); ++other) {
+    meeting->over->release();
+  }
+}
+
+void FlowExchange::transfer(const Meeting& meeting, int stage) {
+  struct UnderWay {
+    s4u::CommPtr communication;
+    double latency_s;
+  };
+  std::vector<UnderWay> under_way;
+  std::vector<Flow> flows;
+  double end_s = s4u::Engine::get_clock();
+  for (std::size_t rank = 0; rank < meeting.ranks(); ++rank) {
+    const Collective& collective = *meeting.collectives[rank];
+    const std::size_t bytes = size_of(collective.data().dtype());
+    collective.schedule().stage(static_cast<int>(rank), stage, flows);
+    for (const Flow& flow : flows) {
+      const int from = meeting.transports[rank]->rank();
+      const int to = collective.group().world_rank(flow.peer);
+      const auto rounds = static_cast<std::uint64_t>(flow.rounds);
+      meeting.transports[rank]->count_sent(collective.purpose(), to, flow.elements * bytes);
+      meeting.transports[static_cast<std::size_t>(flow.peer)]->count_received(
+          collective.purpose(), flow.elements * bytes);
+      const double latency = static_cast<double>(rounds) * latency_s(from, to);
+      if (const std::uint64_t carried = rounds * flow.largest * bytes; carried > 0) {
+        under_way.push_back(
+            {s4u::Comm::sendto_async(platform_.host(from), platform_.host(to), carried), latency});
+      } else {
+        end_s = std::max(end_s, s4u::Engine::get_clock() + latency);
+      }
+    }
+  }
+  for (const UnderWay& flow : under_way) {
+    flow.communication->wait();
+    end_s = std::max(end_s, flow.communication->get_finish_time() + flow.latency_s);
+  }
+  s4u::this_actor::sleep_until(end_s);
+}
+
+double FlowExchange::latency_s(int from, int to) {
+  const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<unsigned>(to);
+  const auto known = latencies_s_.find(key);
+  return known != latencies_s_.end()
+             ? known->second
+             : latencies_s_.emplace(key, platform_.path(from, to).latency_s).first->second;
+}
+
+}  // namespace shardscope
