@@ -98,7 +98,7 @@ std::string ConfigKeys::choice(const std::string& key, const std::string& missin
   if (value == nullptr) {
     return missing;
   }
-  const std::string text = value->isString() ? value->asString() : "";
+  std::string text = value->isString() ? value->asString() : "";
   if (std::find(allowed.begin(), allowed.end(), text) == allowed.end()) {
     faulty_.insert(key);
     faults_.add(line_of(*value), key, written(*value) + " is not allowed", one_of(allowed),

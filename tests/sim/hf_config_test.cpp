@@ -259,26 +259,21 @@ TEST(HfConfigFaults, NameTheFamiliesThatAreReadAndWhatOthersNeed) {
 }
 
 TEST(HfConfigFaults, OfSizesNameLineValueAndRangeAllAtOnce) {
-  EXPECT_EQ(
-      faults_of(config(
-          "llama",
-          {"\"vocab_size\": 0", "\"hidden_size\": -4096", "\"intermediate_size\": 11008.5",
-           "\"num_hidden_layers\": \"32\"", "\"num_attention_heads\": 1e300", "\"head_dim\": true",
-           "\"max_position_embeddings\": null", "\"num_key_value_heads\": 99999999999999999999"})),
-      (Lines{
-          "config.json:3: vocab_size: 0 is not allowed; a whole number from 1 to 16777216",
-          "config.json:4: hidden_size: -4096 is not allowed; a whole number from 1 to 262144",
-          "config.json:5: intermediate_size: 11008.5 is not allowed; a whole number from 1 to "
-          "4194304",
-          "config.json:6: num_hidden_layers: \"32\" is not allowed; a whole number from 1 to 4096",
-          "config.json:7: num_attention_heads: 1e300 is not allowed; a whole "
-          "number from 1 to 4096",
-          "config.json:8: head_dim: true is not allowed; a whole number from 1 to 4096",
-          "config.json:10: num_key_value_heads: 99999999999999999999 is not allowed; a whole "
-          "number from 1 to "
-          "4096",
-          "config.json:9: max_position_embeddings: null is not allowed; a whole number from 1 to "
-          "16777216"}));
+  const Lines faults = faults_of(config(
+      "llama",
+      {"\"vocab_size\": 0", "\"hidden_size\": -4096", "\"intermediate_size\": 11008.5",
+       "\"num_hidden_layers\": \"32\"", "\"num_attention_heads\": 1e300", "\"head_dim\": true",
+       "\"max_position_embeddings\": null", "\"num_key_value_heads\": 99999999999999999999"}));
+  const std::string range = " is not allowed; a whole number from 1 to ";
+  EXPECT_EQ(faults,
+            (Lines{"config.json:3: vocab_size: 0" + range + "16777216",
+                   "config.json:4: hidden_size: -4096" + range + "262144",
+                   "config.json:5: intermediate_size: 11008.5" + range + "4194304",
+                   "config.json:6: num_hidden_layers: \"32\"" + range + "4096",
+                   "config.json:7: num_attention_heads: 1e300" + range + "4096",
+                   "config.json:8: head_dim: true" + range + "4096",
+                   "config.json:10: num_key_value_heads: 99999999999999999999" + range + "4096",
+                   "config.json:9: max_position_embeddings: null" + range + "16777216"}));
 }
 
 TEST(HfConfigFaults, OfHeadsThatDoNotDivide) {
