@@ -15,7 +15,7 @@ TransformerSpec gpt2() {
   spec.blocks = 12;
   spec.heads = spec.kv_heads = 12;
   spec.head_dim = 64;
-  spec.intermediate = 4 * 768;
+  spec.intermediate = 3072;
   spec.positions = spec.sequence = 1024;
   spec.qkv_bias = spec.attention_output_bias = spec.mlp_bias = true;
   spec.tied_embeddings = true;
@@ -215,7 +215,7 @@ TEST(TransformerActivations, OfAGptBlockAreThePublishedFormula) {
   spec.hidden = 12288;
   spec.heads = spec.kv_heads = 96;
   spec.head_dim = 128;
-  spec.intermediate = 4 * 12288;
+  spec.intermediate = 49152;
   spec.sequence = 2048;
   const std::uint64_t fused = saved_bytes(spec, 1, DType::bf16);
   spec.fused_attention = false;
@@ -225,7 +225,7 @@ TEST(TransformerActivations, OfAGptBlockAreThePublishedFormula) {
 TEST(TransformerActivations, OfFp32DoubleAllButMasks) {
   TransformerSpec spec = gpt2();
   spec.fused_attention = false;
-  const std::uint64_t masks = 1024 * (2 * 768 + 12 * 1024);
+  const std::uint64_t masks = std::uint64_t{1024} * (2 * 768 + 12 * 1024);
   for (std::size_t layer = 1; layer <= spec.blocks; ++layer) {
     EXPECT_EQ(saved_bytes(spec, layer, DType::fp32) - masks,
               2 * (saved_bytes(spec, layer, DType::bf16) - masks));
