@@ -6,6 +6,7 @@
 // communication stream, in the order they were enqueued, which must be the same on all ranks.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -26,11 +27,22 @@ class Work {
   virtual void wait() = 0;
 };
 
+/// What the host does for a device: bytes over the link between them, in either direction, and
+/// parameters that its CPUs update.
+struct HostWork {
+  std::uint64_t link_bytes = 0;
+  std::uint64_t updated_parameters = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual MemoryLedger& memory() = 0;
+
+  /// The rank's memory on the host.
+  MemoryLedger& host_memory() { return host_memory_; }
+  const MemoryLedger& host_memory() const { return host_memory_; }
 
   /// The training step says where it is before it computes, waits or allocates. An exception leaves
   /// the position as it was.
@@ -45,10 +57,14 @@ class Device {
   /// stay valid.
   virtual void compute(std::string_view kernel, Cost cost) = 0;
 
+  /// The time of work on the host, in which the device waits.
+  virtual void on_host(std::string_view kernel, HostWork work) = 0;
+
   virtual std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) = 0;
 
  private:
   TrainingPosition position_;
+  MemoryLedger host_memory_;
 };
 
 }  // namespace shardscope

@@ -121,6 +121,7 @@ class LocalDevice final : public Device {
 
   MemoryLedger& memory() override { return memory_; }
   void compute(std::string_view /*kernel*/, Cost /*cost*/) override {}
+  void on_host(std::string_view /*kernel*/, HostWork /*work*/) override {}
 
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override {
     collective->run(transport_);

@@ -47,6 +47,10 @@ DType ModelSpec::input_dtype(DType precision) const {
   return transformer.has_value() ? DType::int64 : precision;
 }
 
+DType ModelSpec::loss_dtype(DType precision) const {
+  return transformer.has_value() ? DType::fp32 : precision;
+}
+
 std::size_t ModelSpec::loss_rows(std::size_t rows) const {
   return transformer.has_value() ? rows * transformer->sequence : rows;
 }

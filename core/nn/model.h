@@ -64,6 +64,9 @@ struct ModelSpec {
   std::size_t input_elements(std::size_t rows) const;
   DType input_dtype(DType precision) const;
 
+  /// The type of the outputs that the loss reads: a transformer's last layer keeps an fp32 copy.
+  DType loss_dtype(DType precision) const;
+
   /// The loss is that of so many outputs of output_width() elements: of tokens, or rows.
   std::size_t loss_rows(std::size_t rows) const;
   std::size_t output_width() const;

@@ -122,7 +122,9 @@ class Wire {
 
 }  // namespace
 
-CategoryBytes predicted_state_bytes(const TrainingRank& rank) {
+namespace {
+
+CategoryBytes all_state_bytes(const TrainingRank& rank) {
   const Strategy& strategy = rank.strategy;
   const int ranks = shard_group_ranks(strategy, rank.world_size);
   const ShardGeometry geometry(strategy, rank.model, ranks);
@@ -134,6 +136,37 @@ CategoryBytes predicted_state_bytes(const TrainingRank& rank) {
   return state_bytes(
       rank.options.precision, size_of(rank.options.precision) * held(strategy.parameters),
       size_of(rank.options.accumulate_precision()) * held(strategy.gradients), owned);
+}
+
+bool is_on_host(const TrainingRank& rank, Category category) {
+  switch (category) {
+    case Category::gradients:
+      return has_gradients_on_host(rank.strategy, rank.options.optimizer_on_host);
+    case Category::master_weights:
+    case Category::first_moment:
+    case Category::second_moment:
+      return has_states_on_host(rank.strategy, rank.options.optimizer_on_host);
+    default:
+      return false;
+  }
+}
+
+CategoryBytes states_at(const TrainingRank& rank, bool on_host) {
+  CategoryBytes bytes = all_state_bytes(rank);
+  for (std::size_t i = 0; i < kCategoryCount; ++i) {
+    bytes[i] = is_on_host(rank, static_cast<Category>(i)) == on_host ? bytes[i] : 0;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+CategoryBytes predicted_state_bytes(const TrainingRank& rank) {
+  return states_at(rank, /*on_host=*/false);
+}
+
+CategoryBytes predicted_host_bytes(const TrainingRank& rank) {
+  return states_at(rank, /*on_host=*/true);
 }
 
 CategoryBytes model_state_bytes(const Strategy& strategy, std::uint64_t parameters, int world_size,

@@ -29,8 +29,12 @@ struct TrainingRank {
 ///   replicated parameters, gradients: b, a N sum(k_u); sharded: b, a sum(k_u);
 ///   master weights (half types only) and each moment: 4 sum(k_u);
 ///   nothing sharded (ddp): b P, a P, 4 P, 4 P, 4 P; with owners of whole tensors those owned.
-/// Categories beyond the states are 0.
+/// Categories beyond the states, and states on the host, are 0.
 CategoryBytes predicted_state_bytes(const TrainingRank& rank);
+
+/// The part of those states that is on the host (TrainingOptions::optimizer_on_host), which
+/// predicted_state_bytes leaves out: master weights and moments, and gradients if they are sharded.
+CategoryBytes predicted_host_bytes(const TrainingRank& rank);
 
 /// The same for a model of which only the number of parameters is known, as one unit.
 CategoryBytes model_state_bytes(const Strategy& strategy, std::uint64_t parameters, int world_size,

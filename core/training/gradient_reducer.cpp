@@ -20,7 +20,8 @@ GradientReducer::GradientReducer(const Strategy& strategy, const ShardGeometry& 
       buckets_(make_buckets(reduction_.buckets, geometry, size_of(options.accumulate_precision()))),
       bucket_of_(geometry.tensor_count()),
       kept_(
-          device_.memory(), Category::gradients, options.accumulate_precision(),
+          is_on_host() ? device_.host_memory() : device_.memory(), Category::gradients,
+          options.accumulate_precision(),
           keeps_shards() ? geometry.owned_elements(groups.shard.rank()) : geometry.full_elements(),
           groups.shard.storage()),
       written_(geometry.layer_count()) {
@@ -374,6 +375,10 @@ void GradientReducer::complete_oldest() {
     if (adds) {
       device_.compute("accumulate",
                       accumulate_cost(elements, options_.reduce_precision, kept_dtype));
+    }
+    if (is_on_host()) {
+      device_.on_host("gradients to host",
+                      {.link_bytes = elements * size_of(kept_dtype), .updated_parameters = 0});
     }
   }
 }

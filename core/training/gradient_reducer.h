@@ -69,6 +69,7 @@ class GradientReducer {
   };
 
   bool keeps_shards() const { return strategy_.gradients == Placement::sharded; }
+  bool is_on_host() const { return has_gradients_on_host(strategy_, options_.optimizer_on_host); }
   bool scatters() const { return reduction_.collective == Reduction::reduce_scatter; }
   bool is_last_micro_step() const { return micro_step_ + 1 == options_.micro_batches; }
   bool reduces_now() const { return reduction_.every_micro_step || is_last_micro_step(); }

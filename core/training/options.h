@@ -51,6 +51,10 @@ struct TrainingOptions {
   /// all.
   std::size_t activation_checkpointing = 0;
 
+  /// The optimizer's states, gradients that are sharded, and the update itself are the host's,
+  /// where the optimizer is sharded (ZeRO-Offload, arXiv 2101.06840). Needs a half precision.
+  bool optimizer_on_host = false;
+
   AdamOptions optimizer;
 
   Storage storage = Storage::real;

@@ -381,7 +381,8 @@ class Peak {
       // One fp32 number.
       moment(4 + (is_cut ? shard_group_.staging_bytes(Operation::all_reduce, 1, DType::fp32) : 0));
     }
-    if (strategy_.fp32_gradient_copy > 0 && options_.accumulate_precision() != DType::fp32) {
+    if (!has_states_on_host(strategy_, options_.optimizer_on_host) &&
+        strategy_.fp32_gradient_copy > 0 && options_.accumulate_precision() != DType::fp32) {
       moment(4 * std::min<std::uint64_t>(strategy_.fp32_gradient_copy, owned_));
     }
     std::vector<std::size_t> published;

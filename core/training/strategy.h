@@ -133,6 +133,16 @@ struct Strategy {
   bool cuts_shards() const { return has_shards() && partition != Partition::tensor_owner; }
 };
 
+/// Whether what TrainingOptions::optimizer_on_host concerns is on the host: the optimizer's states,
+/// and the gradients that are kept.
+inline bool has_states_on_host(const Strategy& strategy, bool optimizer_on_host) {
+  return optimizer_on_host && strategy.has_shards();
+}
+inline bool has_gradients_on_host(const Strategy& strategy, bool optimizer_on_host) {
+  return has_states_on_host(strategy, optimizer_on_host) &&
+         strategy.gradients == Placement::sharded;
+}
+
 /// Ranks of a shard group: the largest divisor of the world size that is at most shard_group_size.
 int shard_group_ranks(const Strategy& strategy, int world_size);
 

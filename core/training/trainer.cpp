@@ -205,8 +205,8 @@ void Trainer::backward() {
   const std::size_t last = model_.layer_count() - 1;
   const std::size_t rows = model_.loss_rows(rows_);
   Buffer dy = activation(last);
-  device().compute(
-      "loss", loss_backward_cost(model_.loss, rows, model_.output_width(), options_.precision));
+  device().compute("loss", loss_backward_cost(model_.loss, rows, model_.output_width(),
+                                              model_.loss_dtype(options_.precision)));
   // The loss is the mean over micro-steps, too.
   loss_backward(model_.loss, rows, model_.output_width(),
                 loss_scaler_.scale() / static_cast<double>(options_.micro_batches),

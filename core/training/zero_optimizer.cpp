@@ -19,7 +19,7 @@ ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& op
       gradients_(gradients),
       groups_(groups) {
   const auto allocate = [&](Category category, StateVector which) {
-    Buffer buffer(groups.shard.device().memory(), category, DType::fp32,
+    Buffer buffer(state_memory(), category, DType::fp32,
                   geometry.owned_elements(groups.shard.rank()), groups.shard.storage());
     for (std::size_t u = 0; u < geometry.units().size(); ++u) {
       const OwnedPart own = geometry.owned(u, groups.shard.rank());
@@ -32,6 +32,11 @@ ZeroOptimizer::ZeroOptimizer(const Strategy& strategy, const TrainingOptions& op
   }
   first_moment_ = allocate(Category::first_moment, StateVector::first_moment);
   second_moment_ = allocate(Category::second_moment, StateVector::second_moment);
+}
+
+MemoryLedger& ZeroOptimizer::state_memory() const {
+  Device& device = groups_.shard.device();
+  return is_on_host() ? device.host_memory() : device.memory();
 }
 
 UpdateReport ZeroOptimizer::step(std::int64_t t, double loss_scale, bool checks) {
@@ -53,7 +58,12 @@ UpdateReport ZeroOptimizer::step(std::int64_t t, double loss_scale, bool checks)
   if (options_.clip_norm > 0) {
     report.norm = global_norm(known, loss_scale);
   }
-  update(t, gradients, gradient_scale(loss_scale, report.norm));
+  const GradientScale scale = gradient_scale(loss_scale, report.norm);
+  if (is_on_host()) {
+    update_on_host(t, gradients, scale);
+  } else {
+    update(t, gradients, scale);
+  }
   parameters_.publish();
   return report;
 }
@@ -140,6 +150,22 @@ void ZeroOptimizer::update(std::int64_t t, const std::vector<Tensor>& gradients,
                    adam_cost(end - begin, options_.precision, copies ? DType::fp32 : dtype));
     update_range(t, begin, end, gradients, scale, copy.tensor());
   }
+}
+
+// Gradients come, unless they are there; parameters go back.
+void ZeroOptimizer::update_on_host(std::int64_t t, const std::vector<Tensor>& gradients,
+                                   GradientScale scale) {
+  Device& device = groups_.shard.device();
+  const std::size_t owned = geometry_.owned_elements(groups_.shard.rank());
+  if (!has_gradients_on_host(strategy_, options_.optimizer_on_host)) {
+    device.on_host(
+        "gradients to host",
+        {.link_bytes = owned * size_of(options_.accumulate_precision()), .updated_parameters = 0});
+  }
+  device.on_host("adam on host", {.link_bytes = 0, .updated_parameters = owned});
+  update_range(t, 0, owned, gradients, scale, Tensor{});
+  device.on_host("parameters to device",
+                 {.link_bytes = owned * size_of(options_.precision), .updated_parameters = 0});
 }
 
 // Elements [begin, end) of the shard layout. `copy` has memory for them in fp32, or no elements.

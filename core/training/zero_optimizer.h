@@ -60,7 +60,10 @@ class ZeroOptimizer {
   bool any_overflow(const std::vector<Tensor>& gradients);
   double global_norm(const std::vector<Tensor>& gradients, double loss_scale);
   GradientScale gradient_scale(double loss_scale, std::optional<double> norm) const;
+  bool is_on_host() const { return has_states_on_host(strategy_, options_.optimizer_on_host); }
+  MemoryLedger& state_memory() const;
   void update(std::int64_t t, const std::vector<Tensor>& gradients, GradientScale scale);
+  void update_on_host(std::int64_t t, const std::vector<Tensor>& gradients, GradientScale scale);
   void update_range(std::int64_t t, std::size_t begin, std::size_t end,
                     const std::vector<Tensor>& gradients, GradientScale scale, Tensor copy);
   double sum_over_ranks(double value, Purpose purpose);

@@ -86,6 +86,10 @@ void add_rank(const Scenario& scenario, const Strategy& strategy, const Collecti
   const CategoryBytes predicted = predicted_state_bytes(place);
   set_memory(predicted, sum(predicted), *message.mutable_predicted_state());
   message.set_predicted_peak_bytes(predicted_peak_bytes(place));
+  if (scenario.training.optimizer_on_host) {
+    message.set_host_peak_bytes(rank.device().host_memory().peak_total());
+    message.set_predicted_host_bytes(sum(predicted_host_bytes(place)));
+  }
   // A later step that updates, which most are.
   const std::uint64_t predicted_sent = predicted_sent_bytes(place, {});
   for (const RankStepRecord& step : rank.steps()) {
@@ -169,6 +173,7 @@ void set_limits(const LinkLoads& loads, const Rank& last, Limits& message) {
     storage_s += step.time.compute_s[static_cast<std::size_t>(Phase::checkpoint)];
   }
   message.set_storage_s(storage_s);
+  message.set_host_s(compute.host_s);
   const double bandwidth_s = loads.busiest.empty() ? 0 : loads.busiest.front().seconds;
   const bool has_latency = loads.longest_latency_s > 0;
   message.set_wire_bandwidth_s(bandwidth_s);

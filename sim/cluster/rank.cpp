@@ -10,6 +10,21 @@ DeviceSpec device_of(const Scenario& scenario, int rank) {
                         : scaled(scenario.device, speeds[static_cast<std::size_t>(rank)].speed);
 }
 
+// The ranks of a node share its CPUs.
+SimGridDevice::Host host_part(const Scenario& scenario, int rank) {
+  if (!scenario.training.optimizer_on_host) {
+    return {};
+  }
+  int sharing = 0;
+  const std::size_t devices = scenario.cluster.devices_per_node;
+  const std::size_t node = scenario.cluster.placement[static_cast<std::size_t>(rank)] / devices;
+  for (const std::size_t device : scenario.cluster.placement) {
+    sharing += device / devices == node ? 1 : 0;
+  }
+  return {.link_bytes_per_s = scenario.host.link_bytes_per_s,
+          .adam_parameters_per_s = scenario.host.adam_parameters_per_s / sharing};
+}
+
 bool speed_changes(const Scenario& scenario, int rank) {
   const std::vector<RankSpeed>& speeds = scenario.cluster.rank_speeds;
   if (speeds.empty()) {
@@ -37,7 +52,8 @@ Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSourc
 
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {
-  device_.emplace(device_spec_, speed_changes(scenario_, rank_), transport_, flows_, recorder_);
+  device_.emplace(device_spec_, host_part(scenario_, rank_), speed_changes(scenario_, rank_),
+                  transport_, flows_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage, planner_);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   if (resumed != nullptr) {

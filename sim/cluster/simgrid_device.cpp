@@ -125,9 +125,10 @@ class SimGridDevice::StreamWork final : public Work {
   SimGridDevice& device_;
 };
 
-SimGridDevice::SimGridDevice(const DeviceSpec& spec, bool speed_changes,
+SimGridDevice::SimGridDevice(const DeviceSpec& spec, Host host, bool speed_changes,
                              SimGridTransport& transport, FlowExchange& flows, Recorder& recorder)
     : spec_(spec),
+      host_(host),
       speed_changes_(speed_changes),
       host_speed_(s4u::this_actor::get_host()->get_speed()),
       flows_(flows),
@@ -135,8 +136,8 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, bool speed_changes,
       memory_(spec.memory_bytes),
       stream_(
           std::make_shared<Stream>(transport, flows, timeline_, spec.communication_slowdown > 1)) {
-  s4u::Host* host = s4u::this_actor::get_host();
-  s4u::Actor::create(host->get_name() + ".communication", host, [stream = stream_] {
+  s4u::Host* rank_host = s4u::this_actor::get_host();
+  s4u::Actor::create(rank_host->get_name() + ".communication", rank_host, [stream = stream_] {
     stream->run();
   })->daemonize();
 }
@@ -148,6 +149,17 @@ void SimGridDevice::compute(std::string_view kernel, Cost cost) {
   (time.is_memory_bound() ? limits_.memory_s : limits_.flops_s) += time.total_s() - time.launch_s;
   limits_.launch_s += time.launch_s;
   launched_.push_back({position(), kernel, cost, time});
+}
+
+void SimGridDevice::on_host(std::string_view kernel, HostWork work) {
+  const auto bytes = static_cast<double>(work.link_bytes);
+  const double seconds = bytes / host_.link_bytes_per_s +
+                         static_cast<double>(work.updated_parameters) / host_.adam_parameters_per_s;
+  limits_.host_s += seconds;
+  launched_.push_back({position(),
+                       kernel,
+                       {.flops = 0, .bytes = bytes},
+                       {.flops_s = 0, .memory_s = 0, .launch_s = seconds}});
 }
 
 void SimGridDevice::synchronize() {

@@ -25,19 +25,27 @@ struct ComputeLimits {
   double flops_s = 0;   ///< Kernels bound by arithmetic.
   double memory_s = 0;  ///< Kernels bound by memory traffic.
   double launch_s = 0;
+  double host_s = 0;  ///< Work on the host.
 };
 
 class SimGridDevice final : public Device {
  public:
+  /// Its part of the host: of the link, and of the node's CPUs.
+  struct Host {
+    double link_bytes_per_s = 0;
+    double adam_parameters_per_s = 0;
+  };
+
   /// Call on the rank's own actor, which is the compute stream; starts the communication stream on
   /// the same host. `speed_changes`: the host's speed does, at dates of its own. `flows` is shared
   /// by all ranks. References must outlive the device; the transport is used by that stream only.
-  SimGridDevice(const DeviceSpec& spec, bool speed_changes, SimGridTransport& transport,
+  SimGridDevice(const DeviceSpec& spec, Host host, bool speed_changes, SimGridTransport& transport,
                 FlowExchange& flows, Recorder& recorder);
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
   void compute(std::string_view kernel, Cost cost) override;
+  void on_host(std::string_view kernel, HostWork work) override;
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override;
 
   /// Returns when every kernel so far is done.
@@ -65,6 +73,7 @@ class SimGridDevice final : public Device {
   void run_one_by_one();
 
   const DeviceSpec& spec_;
+  Host host_;
   bool speed_changes_;
   double host_speed_;  // Kernels are given in seconds of it.
   FlowExchange& flows_;

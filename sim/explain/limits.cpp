@@ -35,6 +35,9 @@ std::vector<Fault> explain_faults(const std::string& path, const Scenario& scena
         format_count(scenario.training.micro_batches) + " micro-steps" + cannot,
         "at most " + std::to_string(kMostExplainedMicroSteps), "2");
   }
+  if (scenario.training.optimizer_on_host) {
+    add("training.optimizer_offload", "CPU" + std::string(cannot), "NONE", "NONE");
+  }
   if (scenario.training.storage == Storage::shape_only) {
     add("training.arithmetic", "NONE has no numbers to explain", "REAL", "REAL");
   }

@@ -41,6 +41,7 @@ class RecordingDevice final : public Device {
 
   MemoryLedger& memory() override { return inner_.memory(); }
   void compute(std::string_view kernel, Cost cost) override;
+  void on_host(std::string_view kernel, HostWork work) override { inner_.on_host(kernel, work); }
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override;
 
   /// Begins to write: the next step of the trainer, which must live until `finish`.

@@ -41,6 +41,12 @@ std::string numbers_text(const TrainingOptions& training, const CollectiveSpec& 
   return text + (training.storage == Storage::real ? "arithmetic REAL" : "arithmetic NONE");
 }
 
+std::string host_text(const HostSpec& host) {
+  return "holds the optimizer; " + format_bytes_per_s(host.link_bytes_per_s, kDigits) +
+         " to a device and back, " + significant(host.adam_parameters_per_s) +
+         " parameters updated per second and node";
+}
+
 std::string plural(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
@@ -152,6 +158,15 @@ void write_assumptions(const ComparedRuns& compared, const ReportContext& contex
   page.entry("compute",
              "time of a kernel = max(flops / (peak x efficiency), bytes / (memory bandwidth x "
              "efficiency)) + launch");
+  if (!scenario.model_file.empty()) {
+    page.entry("model", printable(scenario.model_file));
+  }
+  for (const std::string& note : scenario.model_notes) {
+    page.entry("model", printable(note));
+  }
+  if (scenario.training.optimizer_on_host) {
+    page.entry("host", host_text(scenario.host));
+  }
   page.entry("numbers", numbers_text(scenario.training, scenario.cluster.collective));
   if (const std::string text = step_text(scenario.training); !text.empty()) {
     page.entry("step", text);

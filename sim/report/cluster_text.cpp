@@ -101,7 +101,9 @@ std::string speed_text(double speed) { return trimmed_significant(speed, 3, 3) +
 
 }  // namespace
 
-std::string collectives_text(const CollectiveSpec& collective) {
+namespace {
+
+std::string algorithm_text(const CollectiveSpec& collective) {
   if (!collective.algorithm.has_value()) {
     return "collectives by AUTO";
   }
@@ -121,6 +123,20 @@ std::string collectives_text(const CollectiveSpec& collective) {
       break;
   }
   return "hierarchical collectives";
+}
+
+}  // namespace
+
+std::string collectives_text(const CollectiveSpec& collective) {
+  switch (collective.fidelity) {
+    case Fidelity::message:
+      break;
+    case Fidelity::flow:
+      return algorithm_text(collective) + " as flows";
+    case Fidelity::automatic:
+      return algorithm_text(collective) + " as flows where that is exact within 1 %";
+  }
+  return algorithm_text(collective);
 }
 
 void write_file(const Cluster& cluster, Page& page) {

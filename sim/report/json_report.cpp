@@ -14,6 +14,7 @@
 #include "sim/critical_path/critical_path.h"
 #include "sim/report/cluster_text.h"
 #include "sim/report/limits.h"
+#include "sim/report/model_text.h"
 #include "sim/result/result.pb.h"
 #include "sim/scenario/scenario.h"
 
@@ -148,6 +149,10 @@ Json::Value rank_memory_value(const RankResult& rank) {
   value["state_bytes"] = memory_value(rank.state(), kStateCategoryCount);
   value["predicted_state_bytes"] = memory_value(rank.predicted_state(), kStateCategoryCount);
   value["predicted_peak_bytes"] = integer(rank.predicted_peak_bytes());
+  if (rank.has_host_peak_bytes()) {
+    value["host_peak_bytes"] = integer(rank.host_peak_bytes());
+    value["predicted_host_bytes"] = integer(rank.predicted_host_bytes());
+  }
   return value;
 }
 
@@ -253,6 +258,10 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   }
   const TrainingOptions& training = scenario.training;
   json.begin_object("assumptions");
+  json.member("model", text(model_text(scenario.model, "")));
+  if (!scenario.model_notes.empty()) {
+    json.member("model_notes", texts(scenario.model_notes));
+  }
   json.member("network", network_value(scenario.cluster));
   json.member("simgrid", settings);
   json.member("device", device_value(scenario.device));
@@ -263,6 +272,7 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("algorithm",
               text(collective.algorithm.has_value() ? name(*collective.algorithm) : "AUTO"));
   json.member("channels", collective.channels);
+  json.member("fidelity", text(name(collective.fidelity)));
   json.member("arithmetic", training.storage == Storage::real ? "REAL" : "NONE");
   json.member("precision", text(name(training.precision)));
   json.member("reduce_precision", text(name(training.reduce_precision)));
@@ -271,6 +281,12 @@ void write_assumptions(JsonWriter& json, const Scenario& scenario, const ReportC
   json.member("dynamic_loss_scale", training.dynamic_loss_scale.has_value());
   json.member("clip_norm", number(training.clip_norm));
   json.member("activation_checkpointing", integer(training.activation_checkpointing));
+  if (scenario.training.optimizer_on_host) {
+    Json::Value host;
+    host["link_bytes_per_s"] = number(scenario.host.link_bytes_per_s);
+    host["adam_parameters_per_s"] = number(scenario.host.adam_parameters_per_s);
+    json.member("host", host);
+  }
   if (scenario.checkpoint.has_value()) {
     json.member("checkpoint", checkpoint_value(scenario));
   }

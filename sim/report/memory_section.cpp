@@ -80,8 +80,24 @@ Unit unit_of(const ComparedRuns& compared) {
   return byte_unit(largest);
 }
 
+/// "On the host beside it, per rank: ZERO2 42 GB. " Empty if nothing is there.
+std::string host_memory(const ComparedRuns& compared) {
+  std::vector<std::string> parts;
+  for (const RunResult& run : compared.runs) {
+    std::uint64_t most = 0;
+    for (const RankResult& rank : run.ranks()) {
+      most = std::max<std::uint64_t>(most, rank.host_peak_bytes());
+    }
+    if (most > 0) {
+      parts.push_back(strategy_name(run) + " " + format_bytes(static_cast<double>(most)));
+    }
+  }
+  return parts.empty() ? "" : "On the host beside it, per rank: " + listed(parts) + ". ";
+}
+
 std::string notes(const ComparedRuns& compared) {
-  return agreement(compared, "Model states", &RunSummary::state_difference) +
+  return host_memory(compared) +
+         agreement(compared, "Model states", &RunSummary::state_difference) +
          agreement(compared, "Peaks", &RunSummary::peak_difference) + "Each device has " +
          format_bytes(static_cast<double>(compared.scenario.device.memory_bytes)) +
          "; 1 MB = 1e6 B. Gathered: parameters gathered for a layer; buckets: communication "

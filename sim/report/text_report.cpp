@@ -8,6 +8,7 @@
 #include "sim/report/answer.h"
 #include "sim/report/compared_runs.h"
 #include "sim/report/format.h"
+#include "sim/report/model_text.h"
 #include "sim/report/page.h"
 #include "sim/report/sections.h"
 #include "sim/result/result.pb.h"
@@ -36,25 +37,6 @@ void write_answer(const ComparedRuns& compared, Page& page) {
   }
 }
 
-/// "1236-(27 x 16384)-1236": widths that repeat so often that nobody would count them are counted.
-std::string layers_text(const std::vector<std::size_t>& widths) {
-  constexpr std::ptrdiff_t kFewestCounted = 4;
-  std::string text;
-  for (auto width = widths.begin(); width != widths.end();) {
-    const auto other = std::find_if(width, widths.end(), [&](auto next) { return next != *width; });
-    const std::ptrdiff_t equal = other - width;
-    text += text.empty() ? std::string() : std::string{'-', kSoftBreak};
-    if (equal >= kFewestCounted) {
-      text += "(" + std::to_string(equal) + " x " + std::to_string(*width) + ")";
-      width = other;
-    } else {
-      text += std::to_string(*width);
-      ++width;
-    }
-  }
-  return text;
-}
-
 /// What was run, in one sentence.
 std::string setting(const ComparedRuns& compared) {
   const Scenario& scenario = compared.scenario;
@@ -64,7 +46,7 @@ std::string setting(const ComparedRuns& compared) {
                             : format_count(compared.runs.front().parameters()) + " parameters, ";
   const std::string arithmetic =
       training.storage == Storage::real ? "" : ", shapes only (no arithmetic, no losses)";
-  return "Layers " + layers_text(scenario.model.widths) + ", " + parameters +
+  return model_text(scenario.model, std::string(1, kSoftBreak)) + ", " + parameters +
          std::string(name(training.precision)) + ", global batch " +
          format_count(training.global_batch) + ", steps " + format_count(training.steps) +
          ", ranks " + format_count(static_cast<std::uint64_t>(scenario.world_size)) + arithmetic +

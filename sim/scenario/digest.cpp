@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "core/data/digest.h"
 #include "sim/scenario/strategy_options.h"
@@ -38,7 +39,41 @@ class Canonical {
   Fnv1a hash_;
 };
 
+void add_transformer(Canonical& out, const TransformerSpec& spec) {
+  out.text("transformer.architecture", spec.architecture);
+  for (const auto& [name, size] : {std::pair{"vocabulary", spec.vocabulary},
+                                   {"hidden", spec.hidden},
+                                   {"blocks", spec.blocks},
+                                   {"heads", spec.heads},
+                                   {"kv_heads", spec.kv_heads},
+                                   {"head_dim", spec.head_dim},
+                                   {"intermediate", spec.intermediate},
+                                   {"positions", spec.positions},
+                                   {"sequence", spec.sequence},
+                                   {"token_embedding", spec.token_embedding},
+                                   {"norms_per_block", spec.norms_per_block}}) {
+    out.whole("transformer." + std::string(name), size);
+  }
+  for (const auto& [name, flag] : {std::pair{"gated_mlp", spec.gated_mlp},
+                                   {"qkv_bias", spec.qkv_bias},
+                                   {"attention_output_bias", spec.attention_output_bias},
+                                   {"mlp_bias", spec.mlp_bias},
+                                   {"head_bias", spec.head_bias},
+                                   {"rms_norm", spec.norm == Norm::rms_norm},
+                                   {"final_norm", spec.final_norm},
+                                   {"tied_embeddings", spec.tied_embeddings},
+                                   {"fused_attention", spec.fused_attention},
+                                   {"dropout", spec.dropout},
+                                   {"attention_dropout", spec.attention_dropout},
+                                   {"embedding_dropout", spec.embedding_dropout},
+                                   {"activation_keeps_input", spec.activation_keeps_input},
+                                   {"parallel_residual", spec.parallel_residual}}) {
+    out.whole("transformer." + std::string(name), flag ? 1 : 0);
+  }
+}
+
 void add_model(Canonical& out, const Scenario& scenario) {
+  if (scenario.model.transformer.has_value()) add_transformer(out, *scenario.model.transformer);
   for (const std::size_t width : scenario.model.widths) out.whole("model.layers", width);
   out.text("model.activation", scenario.model.activation == Activation::relu ? "RELU" : "TANH");
   out.text("model.loss", scenario.model.loss == Loss::mse ? "MSE" : "CROSS_ENTROPY");
@@ -175,6 +210,10 @@ void add_cluster(Canonical& out, const Scenario& scenario) {
   out.number("device.memory_efficiency", device.memory_efficiency);
   out.number("device.launch_overhead", device.launch_overhead_s);
   out.number("device.communication_slowdown", device.communication_slowdown);
+  if (scenario.training.optimizer_on_host) {
+    out.number("host.link_bandwidth", scenario.host.link_bytes_per_s);
+    out.number("host.adam_parameters_per_s", scenario.host.adam_parameters_per_s);
+  }
   add_topology(out, scenario.cluster);
   if (scenario.checkpoint.has_value()) {
     out.whole("checkpoint.every_steps",

@@ -9,6 +9,7 @@
 #include "sim/scenario/cluster_reader.h"
 #include "sim/scenario/device_reader.h"
 #include "sim/scenario/digest.h"
+#include "sim/scenario/model_reader.h"
 #include "sim/scenario/strategy_options.h"
 #include "sim/scenario/text_file.h"
 #include "sim/scenario/unevenness_reader.h"
@@ -18,9 +19,6 @@ namespace shardscope {
 namespace {
 
 constexpr std::size_t kLongestName = 200;
-constexpr int kMostWidths = 10001;
-constexpr WholeRange kWidths{1, 2147483647};
-constexpr WholeRange kSeeds{0, 9223372036854775807};
 constexpr WholeRange kSteps{1, 1000000};
 constexpr WholeRange kBatches{1, 2147483647};
 constexpr WholeRange kMicroBatches{1, 1000000};
@@ -35,6 +33,7 @@ constexpr NumberRange kDecays{0, Bound::inclusive, 1, Bound::exclusive};
 
 // Sizes beyond these could overflow 64-bit counts of bytes; real ones are far below.
 constexpr double kMostParameters = 1e13;
+constexpr NumberRange kUpdateRates{1, Bound::inclusive, 1e15, Bound::inclusive};
 constexpr double kMostActivations = 1e15;
 constexpr double kMostUpdates = 1e18;
 
@@ -48,6 +47,37 @@ DType dtype_of(const std::string& precision) {
   if (precision == "BF16") return DType::bf16;
   if (precision == "FP16") return DType::fp16;
   return DType::fp32;
+}
+
+// Parameters, and elements that layers pass on and keep of a row: in floating point, since sizes
+// that are too large are yet to be refused.
+struct ModelSize {
+  double parameters = 0;
+  double activations_of_row = 0;
+};
+
+ModelSize size_of_model(const ModelSpec& model) {
+  ModelSize size;
+  if (model.transformer.has_value()) {
+    const TransformerSpec& spec = *model.transformer;
+    const auto d = [](std::size_t n) { return static_cast<double>(n); };
+    const double block = d(spec.hidden) * (2 * d(spec.query_width()) + 2 * d(spec.kv_width()) +
+                                           3 * d(spec.intermediate));
+    const double scores = spec.fused_attention ? 0 : 3 * d(spec.heads) * d(spec.sequence);
+    size.parameters =
+        d(spec.blocks) * block + d(spec.hidden) * (2 * d(spec.vocabulary) + d(spec.positions));
+    size.activations_of_row =
+        d(spec.sequence) *
+        (d(spec.blocks) * (20 * d(spec.hidden) + 4 * d(spec.intermediate) + scores) +
+         3 * d(spec.vocabulary));
+    return size;
+  }
+  for (std::size_t i = 0; i < model.widths.size(); ++i) {
+    const auto width = static_cast<double>(model.widths[i]);
+    if (i > 0) size.parameters += (static_cast<double>(model.widths[i - 1]) + 1) * width;
+    size.activations_of_row += width;
+  }
+  return size;
 }
 
 // Turns a file's message into a scenario, field by field, reporting what is wrong.
@@ -64,13 +94,17 @@ class Resolver {
 
   Scenario resolve() {
     resolve_name();
-    resolve_model();
+    read_model(
+        text_,
+        text_.has("model.hf_config") ? absolute_path("model.hf_config") : std::filesystem::path(),
+        scenario_);
     resolve_training();
     resolve_cluster();
     resolve_checkpoint();
     resolve_strategies();
     apply_options(text_, scenario_.world_size, scenario_.strategies);
     check_batch_divides();
+    check_offload();
     check_sizes();
     const std::string weights_digest = resolve_file("model.weights_file", scenario_.weights_file);
     const std::string data_digest = resolve_file("data.file", scenario_.data_file);
@@ -88,34 +122,6 @@ class Resolver {
                                                        [](char c) { return c >= 0 && c < 0x20; });
     if (printable && !scenario_.name.empty() && scenario_.name.size() <= kLongestName) return;
     text_.refuse("name", "is not allowed", "1 to 200 printable characters");
-  }
-
-  void resolve_model() {
-    resolve_widths();
-    scenario_.model.activation =
-        text_.enumerator("model.activation") == "RELU" ? Activation::relu : Activation::tanh;
-    scenario_.model.loss =
-        text_.enumerator("model.loss") == "MSE" ? Loss::mse : Loss::cross_entropy;
-    scenario_.seed = static_cast<std::uint64_t>(values_.whole("model.seed", kSeeds));
-  }
-
-  void resolve_widths() {
-    const char* path = "model.layers";
-    const int count = text_.count(path);
-    if (count == 0) {
-      text_.report_missing(path, "at least two widths, for example [128, 512, 128]");
-      return;
-    }
-    if (count == 1) text_.refuse(path, "is a single width", "at least two, input and output");
-    if (count > kMostWidths) {
-      text_.refuse(path, "and " + std::to_string(count - 1) + " more are too many widths",
-                   "at most " + std::to_string(kMostWidths));
-      return;
-    }
-    for (int i = 0; i < count; ++i) {
-      const auto width = check_whole(text_, path, kWidths, i);
-      scenario_.model.widths.push_back(static_cast<std::size_t>(width.value_or(1)));
-    }
   }
 
   void resolve_training() {
@@ -137,6 +143,8 @@ class Resolver {
     resolve_dynamic_loss_scale();
     training.storage =
         text_.enumerator("training.arithmetic") == "REAL" ? Storage::real : Storage::shape_only;
+    resolve_arithmetic();
+    resolve_offload();
     AdamOptions& optimizer = training.optimizer;
     optimizer.variant = text_.enumerator("training.optimizer.name") == "ADAM"
                             ? AdamOptions::Variant::adam
@@ -146,6 +154,31 @@ class Resolver {
     optimizer.beta2 = values_.number("training.optimizer.beta2", kDecays);
     optimizer.epsilon = values_.number("training.optimizer.epsilon", kInFp32);
     optimizer.weight_decay = values_.number("training.optimizer.weight_decay", kNotNegative);
+  }
+
+  // A transformer has none, and need not say so.
+  void resolve_arithmetic() {
+    const char* path = "training.arithmetic";
+    if (!text_.has("model.transformer") && !text_.has("model.hf_config")) return;
+    if (text_.has(path) && scenario_.training.storage == Storage::real) {
+      text_.refuse_combination(path, "is not allowed",
+                               "NONE with a transformer: it has shapes only");
+    }
+    scenario_.training.storage = Storage::shape_only;
+  }
+
+  void resolve_offload() {
+    scenario_.training.optimizer_on_host = text_.enumerator("training.optimizer_offload") == "CPU";
+    scenario_.host.link_bytes_per_s =
+        values_.quantity("cluster.host.link_bandwidth", Dimension::rate, Zero::refused);
+    scenario_.host.adam_parameters_per_s =
+        values_.number("cluster.host.adam_parameters_per_s", kUpdateRates);
+    if (scenario_.training.optimizer_on_host && !scenario_.training.has_master_weights() &&
+        !text_.is_refused("training.precision")) {
+      text_.refuse_combination("training.optimizer_offload",
+                               "needs fp32 weights beside the parameters",
+                               "with training.precision BF16 or FP16");
+    }
   }
 
   void resolve_dynamic_loss_scale() {
@@ -241,6 +274,18 @@ class Resolver {
     }
   }
 
+  void check_offload() {
+    if (!scenario_.training.optimizer_on_host || text_.is_refused("strategies")) return;
+    for (const Strategy& strategy : scenario_.strategies) {
+      if (!strategy.has_shards()) {
+        text_.refuse_combination(
+            "training.optimizer_offload",
+            "is not for " + std::string(strategy.name) + ", which does not shard the optimizer",
+            "with other strategies");
+      }
+    }
+  }
+
   void check_batch_divides() {
     const char* path = "training.global_batch";
     if (text_.is_refused(path) || text_.is_refused("cluster.world_size") ||
@@ -266,21 +311,23 @@ class Resolver {
   }
 
   void check_sizes() {
-    if (text_.is_refused("model.layers")) return;
-    const std::vector<std::size_t>& widths = scenario_.model.widths;
-    double parameters = 0;
-    double width_sum = 0;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      const auto width = static_cast<double>(widths[i]);
-      if (i > 0) parameters += (static_cast<double>(widths[i - 1]) + 1) * width;
-      width_sum += width;
+    for (const char* path : {"model", "model.layers", "model.transformer", "model.hf_config",
+                             "model.sequence_length"}) {
+      if (text_.is_refused(path)) return;
     }
+    if (text_.has_faults() && scenario_.model.transformer.has_value()) return;
+    const ModelSize size = size_of_model(scenario_.model);
+    const double parameters = size.parameters;
+    const char* path = text_.has("model.hf_config")     ? "model.hf_config"
+                       : text_.has("model.transformer") ? "model.transformer.hidden_size"
+                                                        : "model.layers";
     if (parameters > kMostParameters) {
-      text_.refuse_combination("model.layers", "and the other widths give too large a model",
+      text_.refuse_combination(path, "and the other widths give too large a model",
                                "at most 1e13 parameters, not " + short_number(parameters));
       return;
     }
-    const double activations = width_sum * static_cast<double>(scenario_.training.global_batch);
+    const double activations =
+        size.activations_of_row * static_cast<double>(scenario_.training.global_batch);
     if (activations > kMostActivations && !text_.is_refused("training.global_batch")) {
       text_.refuse_combination("training.global_batch", "rows of this model are too many",
                                "at most 1e15 activations in all, not " + short_number(activations));

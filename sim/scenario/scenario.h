@@ -26,6 +26,12 @@ struct DeviceSpec {
   double communication_slowdown = 1;  ///< Of kernels while a collective is in flight.
 };
 
+/// What a node's host does where the optimizer is its (TrainingOptions::optimizer_on_host).
+struct HostSpec {
+  double link_bytes_per_s = 0;       ///< To each device, and back.
+  double adam_parameters_per_s = 0;  ///< Shared by the ranks of the node.
+};
+
 /// Checkpoints of a run, and where they go.
 struct CheckpointSpec {
   std::string directory;
@@ -37,12 +43,15 @@ struct CheckpointSpec {
 struct Scenario {
   std::string name;
   ModelSpec model;
+  std::string model_file;                ///< A Hugging Face configuration; empty for none.
+  std::vector<std::string> model_notes;  ///< What it leaves to defaults, and what is not modelled.
   std::uint64_t seed = 1;
   std::optional<std::string> weights_file;
   std::optional<std::string> data_file;
   TrainingOptions training;
   int world_size = 1;
   DeviceSpec device;
+  HostSpec host;
   Cluster cluster;
   std::optional<CheckpointSpec> checkpoint;
   std::vector<Strategy> strategies;

@@ -54,6 +54,15 @@ void RecordingDevice::compute(std::string_view kernel, Cost cost) {
   inner_.compute(kernel, cost);
 }
 
+void RecordingDevice::on_host(std::string_view kernel, HostWork work) {
+  events_.push_back({.what = "host",
+                     .phase = position().phase,
+                     .flops = static_cast<double>(work.updated_parameters),
+                     .bytes = static_cast<double>(work.link_bytes),
+                     .held = memory().current()});
+  inner_.on_host(kernel, work);
+}
+
 std::unique_ptr<Work> RecordingDevice::enqueue(std::unique_ptr<Collective> collective) {
   const Schedule& schedule = collective->schedule();
   events_.push_back({.what = std::string(name(schedule.operation())),

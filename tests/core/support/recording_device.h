@@ -42,7 +42,7 @@ class CountingTransport final : public Transport {
 
 /// One call, with the rank's memory when it was made.
 struct DeviceEvent {
-  std::string what;  // "compute", "wait", or a collective's operation.
+  std::string what;  // "compute", "host", "wait", or a collective's operation.
   Phase phase = Phase::initialization;
   double flops = 0;
   double bytes = 0;
@@ -68,6 +68,7 @@ class RecordingDevice final : public Device {
 
   MemoryLedger& memory() override { return inner_.memory(); }
   void compute(std::string_view kernel, Cost cost) override;
+  void on_host(std::string_view kernel, HostWork work) override;
   std::unique_ptr<Work> enqueue(std::unique_ptr<Collective> collective) override;
 
   const CountingTransport& transport() const { return transport_; }
