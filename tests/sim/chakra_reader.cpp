@@ -97,6 +97,7 @@ class Reader {
 
   template <std::size_t kCount>
   void check_attributes(const Node& node, const Expected (&allowed)[kCount]) {
+    const std::size_t before = faults_.size();
     std::set<std::string> seen;
     for (const AttributeProto& attribute : node.attr()) {
       if (!seen.insert(attribute.name()).second) {
@@ -116,9 +117,12 @@ class Reader {
     for (const std::string& unknown : seen) {
       fail(unknown, "unknown attribute");
     }
-    check_values(node);
+    if (faults_.size() == before) {
+      check_values(node);
+    }
   }
 
+  // Of a node whose attributes are there and of their types.
   void check_values(const Node& node) {
     const AttributeProto* cpu = find_attribute(node, "is_cpu_op");
     if (cpu != nullptr && cpu->bool_val()) {
