@@ -25,9 +25,9 @@ struct ChakraAbout {
 /// The content of a rank's file. Times are in microseconds since the step's begin; durations of
 /// kernels are rounded such that their sum is that of the step's to half a microsecond. Kernels
 /// have num_ops and tensor_size (flops and bytes, at least 1), collectives comm_type, comm_size
-/// and, in a group, pg_name. comm_size is in bytes: of an all_gather the shard of a rank, the
-/// largest if they differ, of the others the whole vector. A collective that moves nothing has no
-/// node.
+/// and, in a group, pg_name. comm_size is in bytes: of an all_gather the shard of a rank, which is
+/// padded to the size of the others, of the other collectives the whole vector. A collective that
+/// moves nothing has no node.
 std::string chakra_trace(const RankRecording& step, const CommunicatorGroups& groups,
                          const ChakraAbout& about);
 

@@ -174,8 +174,7 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->type_name("A..B");
   command
       ->add_option("--chakra", arguments.chakra,
-                   "Write the last step of a single strategy to PREFIX.<rank>.et for ASTRA-sim "
-                   "(Chakra execution trace)")
+                   "Write a single strategy's last step for ASTRA-sim: PREFIX.<rank>.et (Chakra)")
       ->type_name("PREFIX")
       ->check(why_empty);
   command->add_flag("--critical-path", arguments.critical_path,

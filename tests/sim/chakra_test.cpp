@@ -240,7 +240,7 @@ Sent sent_bytes(const RunResult& run) {
 }
 
 TEST(ChakraTraces, HaveTheBytesOfTheRunAndOfItsClosedForm) {
-  for (const int world : {2, 4}) {
+  for (const int world : {2, 3, 4}) {
     for (const Strategy& strategy : small_strategies()) {
       SCOPED_TRACE(std::string(strategy.name) + ", world " + std::to_string(world));
       const RunResult run = run_last_step(shapes({16, 32, 16, 8}, world), strategy);
