@@ -21,6 +21,7 @@ struct RunArguments {
   std::optional<std::string> resume;  ///< A checkpoint, or a folder of some.
   std::optional<std::string> trace;
   std::optional<std::string> trace_steps;  ///< "2..3" or "2"; all if absent.
+  std::optional<std::string> chakra;       ///< What the names of its files begin with.
   bool critical_path = false;
   int threads = 1;
   bool quiet = false;

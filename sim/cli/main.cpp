@@ -43,7 +43,8 @@ Exit codes: 0 done (a simulated out-of-memory is a result), 1 a simulation died,
 constexpr const char* kRunExamples = R"(Examples:
   shardscope run my.textproto --quiet
   shardscope run my.textproto --set cluster.link.bandwidth=100Gbps --set training.steps=5
-  shardscope run my.textproto --strategy DDP,ZERO3 --json result.json --save-weights weights)";
+  shardscope run my.textproto --strategy DDP,ZERO3 --json result.json --save-weights weights
+  shardscope run my.textproto --strategy ZERO3 --chakra zero3    zero3.0.et, zero3.1.et, ...)";
 
 constexpr const char* kSweepExamples = R"(Examples:
   shardscope sweep my.textproto --out results
@@ -171,6 +172,11 @@ void add_run(CLI::App& app, RunArguments& arguments, int& exit_code) {
       ->check(why_empty);
   command->add_option("--trace-steps", arguments.trace_steps, "Steps in the trace [all]")
       ->type_name("A..B");
+  command
+      ->add_option("--chakra", arguments.chakra,
+                   "Write a single strategy's last step for ASTRA-sim: PREFIX.<rank>.et (Chakra)")
+      ->type_name("PREFIX")
+      ->check(why_empty);
   command->add_flag("--critical-path", arguments.critical_path,
                     "Show what the last step's time hangs on, and what would shorten it");
   command

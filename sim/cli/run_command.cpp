@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/chakra/chakra_files.h"
 #include "sim/checkpoint/source.h"
+#include "sim/cli/chakra_output.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
@@ -79,13 +81,16 @@ void check_collisions(const RunArguments& arguments, const Scenario& scenario, M
   if (scenario.data_file.has_value()) {
     taken.emplace_back(*scenario.data_file, "data.file");
   }
-  const auto add_output = [&](const std::string& option, const std::string& path) {
+  const auto check = [&](const std::string& option, const std::string& path) {
     for (const auto& [other, what] : taken) {
       if (is_same_file(path, other)) {
         messages.push_back(option + ": " + shown(path) + " is also " + what +
                            ", which it would replace");
       }
     }
+  };
+  const auto add_output = [&](const std::string& option, const std::string& path) {
+    check(option, path);
     taken.emplace_back(path, "an output of " + option);
   };
   if (arguments.json.has_value() && *arguments.json != "-") {
@@ -105,6 +110,11 @@ void check_collisions(const RunArguments& arguments, const Scenario& scenario, M
       add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
     }
   }
+  if (arguments.chakra.has_value()) {
+    for (const std::string& path : chakra_paths(*arguments.chakra, scenario.world_size)) {
+      check("--chakra", path);  // They differ from each other.
+    }
+  }
 }
 
 // Before anything is made or run: can the outputs be written?
@@ -120,6 +130,9 @@ void check_outputs(const RunArguments& arguments, const Scenario& scenario, Mess
   }
   if (arguments.html.has_value() && *arguments.html != "-") {
     check_writable(*arguments.html, messages);
+  }
+  if (arguments.chakra.has_value()) {
+    check_chakra(*arguments.chakra, scenario, messages);
   }
   if (scenario.checkpoint.has_value() && scenario.training.storage == Storage::real) {
     if (const auto reason = why_no_folder(scenario.checkpoint->directory)) {
@@ -202,7 +215,8 @@ std::int64_t first_step(const Resumed& resumed) {
 // The steps of the trace, and the last one if something else looks at it.
 RecordedSteps recorded_steps(const RunArguments& arguments, const Scenario& scenario,
                              const Resumed& resumed, Messages& messages) {
-  RecordedSteps recorded{.final_step = arguments.critical_path || arguments.html.has_value()};
+  RecordedSteps recorded{.final_step = arguments.critical_path || arguments.html.has_value() ||
+                                       arguments.chakra.has_value()};
   if (arguments.trace_steps.has_value() && !arguments.trace.has_value()) {
     messages.emplace_back("--trace-steps: there is no --trace");
   } else if (arguments.trace.has_value()) {
@@ -276,6 +290,11 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario, bool 
       std::fprintf(stderr, "The trace is cut to bound its size: %s.\n", trace.cut.c_str());
     }
     if (const int code = write_or_print(*arguments.trace, trace.text); code != 0) {
+      return code;
+    }
+  }
+  if (arguments.chakra.has_value()) {
+    if (const int code = write_chakra_trace(*arguments.chakra, scenario, runs.front()); code != 0) {
       return code;
     }
   }

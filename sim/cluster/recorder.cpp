@@ -8,9 +8,6 @@
 namespace shardscope {
 namespace {
 
-// What a layer's kernels in a step are counted as.
-constexpr std::int64_t kOperationsPerLayer = 8;
-
 // Whether a gather is of other layers than the one that computes.
 bool prefetches(const TrainingPosition& position, const Collective& collective) {
   const auto& layers = collective.layers();
@@ -19,15 +16,31 @@ bool prefetches(const TrainingPosition& position, const Collective& collective) 
          (*position.layer < layers->first || *position.layer > layers->last);
 }
 
+// What moves between whom.
+void describe(const Collective& collective, RecordedCollective& recorded) {
+  const ChunkedTensor& data = collective.data();
+  recorded.set_operation(std::string(name(collective.schedule().operation())));
+  recorded.set_bytes(data.bytes());
+  recorded.set_chunk_bytes(data.chunking().chunk * size_of(data.dtype()));
+  RecordedGroup& group = *recorded.mutable_group();
+  group.set_first(collective.group().first);
+  group.set_stride(collective.group().stride);
+  group.set_size(collective.group().size);
+}
+
 }  // namespace
+
+std::int64_t counted_kernels(const Scenario& scenario) {
+  return kCountedKernelsPerLayer *
+         static_cast<std::int64_t>(scenario.model.layer_count() * scenario.training.micro_batches);
+}
 
 Recorder::Recorder(const RecordedSteps& wanted, int rank, const Scenario& scenario)
     : wanted_(wanted),
       rank_(rank),
       full_budget_(wanted.budget / scenario.world_size),
       budget_(full_budget_),
-      kernels_(kOperationsPerLayer * static_cast<std::int64_t>(scenario.model.layer_count() *
-                                                               scenario.training.micro_batches)),
+      kernels_(counted_kernels(scenario)),
       final_step_(static_cast<std::int64_t>(scenario.training.steps)),
       counts_micro_steps_(scenario.training.micro_batches > 1) {}
 
@@ -114,6 +127,7 @@ RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
   recorded.set_name(collective.name());
   recorded.set_phase(std::string(name(position.phase)));
   recorded.set_prefetches(prefetches(position, collective));
+  describe(collective, recorded);
   if (is_in_micro_step()) {
     recorded.set_micro_step(micro_step_);
   }

@@ -22,6 +22,13 @@ class RankRecording;
 class RecordedCollective;
 struct Scenario;
 
+/// What a layer's kernels in a micro-step are counted as.
+inline constexpr std::int64_t kCountedKernelsPerLayer = 8;
+
+/// The same of a rank's kernels in a step. A step is recorded only if the budget has that
+/// much left for each rank.
+std::int64_t counted_kernels(const Scenario& scenario);
+
 /// The compute stream calls everything.
 class Recorder {
  public:

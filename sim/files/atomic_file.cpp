@@ -92,8 +92,8 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-const std::optional<std::string>& AtomicFile::commit() {
-  if (error_ || descriptor_ < 0) {
+const std::optional<std::string>& AtomicFile::close() {
+  if (descriptor_ < 0) {
     return error_;
   }
   if (!temporary_.empty() && ::fdatasync(descriptor_) != 0) {
@@ -102,7 +102,17 @@ const std::optional<std::string>& AtomicFile::commit() {
   }
   const bool closed = ::close(descriptor_) == 0;
   descriptor_ = -1;
-  if (!closed || (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0)) {
+  if (!closed) {
+    fail(error_text(errno));
+  }
+  return error_;
+}
+
+const std::optional<std::string>& AtomicFile::commit() {
+  if (close().has_value()) {
+    return error_;
+  }
+  if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) {
     fail(error_text(errno));
   } else {
     temporary_.clear();

@@ -27,7 +27,11 @@ class AtomicFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// Flushes to disk and renames. Returns error().
+  /// Flushes to disk and closes, so that many files can be complete before the first takes its
+  /// name. Returns error().
+  const std::optional<std::string>& close();
+
+  /// close() if that is still to be done, then renames. Returns error().
   const std::optional<std::string>& commit();
 
   /// The first failure, or nothing.

@@ -23,6 +23,27 @@ TEST(AtomicFileTest, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(folder.file_count(), 1U);
 }
 
+TEST(AtomicFileTest, IsCompleteWhenClosedAndAppearsWhenCommitted) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder.path("trace.0.et"));
+  file.write("node");
+  EXPECT_EQ(file.close(), std::nullopt);
+  EXPECT_FALSE(std::filesystem::exists(folder.path("trace.0.et")));
+  EXPECT_EQ(file.commit(), std::nullopt);
+  EXPECT_EQ(file.commit(), std::nullopt);
+  EXPECT_EQ(folder.read("trace.0.et"), "node");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
+
+TEST(AtomicFileTest, LeavesNothingWhenClosedWithoutCommit) {
+  const TemporaryFolder folder;
+  {
+    AtomicFile file(folder.path("trace.0.et"));
+    EXPECT_EQ(file.close(), std::nullopt);
+  }
+  EXPECT_EQ(folder.file_count(), 0U);
+}
+
 TEST(AtomicFileTest, LeavesNothingWithoutCommit) {
   const TemporaryFolder folder;
   { AtomicFile(folder.path("report.json")).write("half"); }
