@@ -143,7 +143,7 @@ class Reader {
 
   void leave_aside(const char* key, const char* meaning) {
     const ConfigValue* block = top_.setting(key).given;
-    if (block == nullptr) return;
+    if (block == nullptr || block->members.empty()) return;  // An empty one is reported as such.
     reading_.add_item(block, {.key = key,
                               .value = value_text(*block),
                               .origin = Origin::given,
@@ -319,10 +319,6 @@ class Reader {
     if (fsdp.text("auto_wrap_policy") != "size_based_wrap") {
       fsdp.setting("min_num_params").effect = Effect::none;
       fsdp.setting("min_num_params").meaning = "of SIZE_BASED_WRAP, which is not used";
-    }
-    if (fsdp.setting("ignored_modules").given != nullptr &&
-        fsdp.setting("ignored_modules").given->kind == ConfigValue::Kind::null) {
-      fsdp.setting("ignored_modules").effect = Effect::none;
     }
     const Setting& sync = fsdp.setting("sync_module_states");
     if (fsdp.boolean("cpu_ram_efficient_loading") && sync.value == "false") {

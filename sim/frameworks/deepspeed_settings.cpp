@@ -233,6 +233,9 @@ class Reader {
     const Setting& source = (is_fp16 ? fp16 : bf16).setting("enabled");
     reading_.override_field("training.precision", precision_, source.key, source.given);
     read_loss_scale(fp16, is_fp16);
+    for (ConfigBlock* block : {&fp16, &bf16}) {
+      if (!block->boolean("enabled")) block->setting("enabled").meaning = "off";
+    }
     if (is_fp16 || top_.is_given("fp16")) fp16.report(reading_);
     if (precision_ == "BF16" || top_.is_given("bf16")) bf16.report(reading_);
   }
@@ -263,11 +266,13 @@ class Reader {
     const double initial =
         std::ldexp(1.0, static_cast<int>(fp16.whole("initial_scale_power").value_or(16)));
     const Setting& minimum = fp16.setting("min_loss_scale");
-    if (fp16.number("min_loss_scale").value_or(1) > initial) {
-      reading_.conflict(minimum.given->position, minimum.key,
-                        minimum.value + " is above the first scale, 2^" +
+    const double least = fp16.number("min_loss_scale").value_or(1);
+    if (least > initial || least == 0) {
+      reading_.conflict(minimum.given == nullptr ? Position{} : minimum.given->position,
+                        minimum.key,
+                        minimum.value + " is no least scale of a dynamic one that begins at 2^" +
                             fp16.setting("initial_scale_power").value,
-                        "at most the first scale");
+                        "above 0, at most the first scale");
     }
     set("loss_scale", "loss_scale", "1");
     set("dynamic_loss_scale.initial", "initial_scale_power", number_text(initial));

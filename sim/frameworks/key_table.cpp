@@ -135,6 +135,13 @@ Effect effect_of(const KeyRule& rule) {
   return Effect::none;
 }
 
+bool is_empty(const ConfigValue* value) {
+  if (value == nullptr || value->kind == ConfigValue::Kind::null) return true;
+  const bool has_parts =
+      value->kind == ConfigValue::Kind::object || value->kind == ConfigValue::Kind::list;
+  return has_parts && value->members.empty() && value->elements.empty();
+}
+
 bool holds_at(const KeyRule& rule, int stage) { return (rule.stages >> stage & 1U) != 0; }
 
 }  // namespace
@@ -295,7 +302,8 @@ void ConfigBlock::report(int stage, std::string_view stages, ConfigReading& read
     const KeyRule& rule = *setting.rule;
     const bool matters = (rule.use == Use::read || rule.use == Use::option) &&
                          !setting.value.empty() && holds_at(rule, stage);
-    if (rule.use != Use::parts && (setting.given != nullptr || matters)) {
+    const bool has_items = rule.use == Use::parts && !is_empty(setting.given);
+    if (!has_items && (setting.given != nullptr || matters)) {
       report_setting(setting, stage, stages, reading);
     }
   }
@@ -314,6 +322,9 @@ void ConfigBlock::report_setting(const Setting& setting, int stage, std::string_
   if (!holds_at(rule, stage)) {
     item.effect = Effect::none;
     item.meaning = "has no effect at " + std::string(stages) + " " + std::to_string(stage);
+  } else if (setting.given != nullptr && is_empty(setting.given)) {
+    item.effect = Effect::none;
+    item.meaning = "says nothing: the default holds";
   } else if (rule.use == Use::option && item.effect == Effect::modelled && !setting.value.empty()) {
     reading.override_field(rule.field, setting.value, setting.key, setting.given);
     item.meaning += (item.meaning.empty() ? "" : ": ") + std::string(rule.field);
