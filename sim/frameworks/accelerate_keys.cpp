@@ -32,7 +32,7 @@ constexpr std::string_view kLoading = "how weights are loaded and saved";
 
 const KeyTable& accelerate_keys() {
   static const KeyTable table = {
-      {.key = "distributed_type", .type = KeyType::text, .use = Use::read},
+      {.key = "distributed_type", .use = Use::read},
       {.key = "mixed_precision",
        .type = KeyType::text,
        .use = Use::read,
