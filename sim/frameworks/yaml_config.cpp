@@ -1,9 +1,11 @@
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 #include <string_view>
 
 #include "sim/frameworks/config_value.h"
@@ -102,6 +104,31 @@ class Tree {
   std::size_t count_ = 0;
 };
 
+// Counts nothing and keeps nothing: for what stands after a document.
+class Skip : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// YAML::LoadAll would tell as well, but never ends where a bracket stands after a document.
+bool goes_on_after_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Skip skip;
+  return parser.HandleNextDocument(skip) && parser.HandleNextDocument(skip);
+}
+
 }  // namespace
 
 std::optional<ConfigValue> parse_yaml_config(const std::string& text, const std::string& path,
@@ -113,16 +140,14 @@ std::optional<ConfigValue> parse_yaml_config(const std::string& text, const std:
     return std::nullopt;
   };
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty() || documents.front().IsNull()) {
-      return refuse(path, "is empty", "keys and values: key: value");
-    }
-    if (documents.size() > 1) {
-      return refuse(path, "holds " + std::to_string(documents.size()) + " documents", "one");
+    const YAML::Node document = YAML::Load(text);
+    if (document.IsNull()) return refuse(path, "is empty", "keys and values: key: value");
+    if (goes_on_after_document(text)) {
+      return refuse(path, "goes on after its first document", "one document");
     }
     ConfigValue value;
     const std::size_t faults_before = faults.size();
-    if (!Tree(path, faults).read(documents.front(), 1, value) || faults.size() > faults_before) {
+    if (!Tree(path, faults).read(document, 1, value) || faults.size() > faults_before) {
       return std::nullopt;
     }
     if (value.kind != ConfigValue::Kind::object) {

@@ -245,9 +245,14 @@ TEST(AccelerateConfig, WhatIsNoYamlMappingIsRefusedWithItsPlace) {
   EXPECT_TRUE(contains(read("").said(), "is empty"));
   EXPECT_TRUE(contains(read("- FSDP\n").said(), "is no configuration"));
   EXPECT_TRUE(contains(read("distributed_type: [FSDP\n").said(), "is not YAML"));
-  EXPECT_TRUE(contains(read("a: 1\n---\nb: 2\n").said(), "holds 2 documents"));
+  EXPECT_TRUE(contains(read("a: 1\n---\nb: 2\n").said(), "goes on after its first document"));
   EXPECT_TRUE(contains(read("debug: true\ndebug: false\n").said(),
                        "config.yaml:2:1: debug: is given twice"));
+}
+
+// yaml-cpp 0.7's LoadAll reads documents without end here.
+TEST(AccelerateConfig, ABracketAfterTheDocumentEndsTheReading) {
+  EXPECT_TRUE(contains(read("{\"debug\": true\n}\n},\n\"a\": 1\n").said(), "config.yaml"));
 }
 
 // Ten levels of ten aliases would be ten thousand million values.
