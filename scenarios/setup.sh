@@ -25,6 +25,7 @@ build  libpugixml-dev       pugixml, with headers
 build  libeigen3-dev        Eigen 3.4
 build  libcli11-dev         CLI11
 build  libjsoncpp-dev       JsonCpp, with headers
+build  libyaml-cpp-dev      yaml-cpp, with headers
 build  libjs-chart.js       Chart.js 3 (chart.min.js)
 tests  libgtest-dev         GoogleTest
 tests  libbenchmark-dev     Google Benchmark

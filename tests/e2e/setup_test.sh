@@ -48,7 +48,8 @@ printf 'NAME=Other\nID=ubuntu\nVERSION_ID="24.04"\n' >"$work/ubuntu"
 printf 'ID=debian\n' >"$work/debian_testing"
 
 build_group='g++ cmake ninja-build pkg-config ccache libsimgrid-dev libprotobuf-dev protobuf-compiler
-  libboost-graph-dev libpugixml-dev libeigen3-dev libcli11-dev libjsoncpp-dev libjs-chart.js'
+  libboost-graph-dev libpugixml-dev libeigen3-dev libcli11-dev libjsoncpp-dev
+  libyaml-cpp-dev libjs-chart.js'
 all_packages="$build_group libgtest-dev libbenchmark-dev chromium chromium-driver python3"
 
 # installed PACKAGE...: from now on dpkg-query knows these.
