@@ -63,6 +63,21 @@ struct TopologyArguments {
 };
 int topology_command(const TopologyArguments& arguments);
 
+struct PlanArguments {
+  std::optional<std::string> scenario;
+  std::optional<std::string> cluster;  ///< A file, or a node of the catalogue.
+  std::optional<std::string> hf_config;
+  std::optional<std::string> deepspeed;
+  std::optional<std::string> accelerate;
+  std::optional<std::string> ranks;  ///< Comma-separated, as the next.
+  std::optional<std::string> micro_batch;
+  std::optional<std::string> sequence;
+  std::optional<std::string> strategy;
+  std::vector<std::string> set;
+  std::optional<std::string> json;  ///< "-" is standard output.
+};
+int plan_command(const PlanArguments& arguments);
+
 struct PlatformsArguments {
   std::optional<std::string> name;  ///< Of one entry; by default all.
   std::optional<std::string> json;

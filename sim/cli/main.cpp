@@ -32,6 +32,7 @@ constexpr const char* kExamples = R"(Examples:
   shardscope sweep my.textproto --axis cluster.world_size=2,4,8 --out results
   shardscope explain my.textproto --strategy ZERO1  one step, number by number
   shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+  shardscope plan --hf-config config.json --cluster dgx-h100   which strategy, and why
   shardscope collective my.textproto --algorithm all  times of an all_reduce, by size
   shardscope topology my.textproto                  what its cluster is, and where it is narrow
   shardscope platforms dgx-h100                     a node of the catalogue, with sources
@@ -70,6 +71,19 @@ constexpr const char* kCollectiveExamples = R"(Examples:
   shardscope collective my.textproto --op all_gather --bytes 1MiB..1GiB:4
   shardscope collective my.textproto --bytes 64MiB --algorithm all)";
 
+constexpr const char* kPlanExamples = R"(Examples:
+  shardscope plan --hf-config config.json --cluster dgx-a100 --ranks 8,64
+  shardscope plan my.textproto --micro-batch 1,2,4,8 --json plan.json
+  shardscope plan --hf-config config.json --deepspeed ds_config.json --cluster my.textproto
+  shardscope plan --hf-config config.json --accelerate fsdp.yaml --cluster platform.xml \
+    --set cluster.device.preset=a100-80g --sequence 4096
+
+Every strategy, micro-batch and choice of recomputation is simulated for an optimizer step,
+collectives as flows. CLUSTER is a scenario with a cluster, a topology file, or a node of
+the catalogue: then as many as the ranks need, on a switch that is no bottleneck. Without
+--ranks: those of the configuration or the scenario, else 8 and 64. Without --micro-batch:
+that of the configuration, else 1, 2 and 4.)";
+
 constexpr const char* kTopologyExamples = R"(Examples:
   shardscope topology my.textproto
   shardscope topology my.textproto --dot - | dot -Tsvg > cluster.svg
@@ -107,6 +121,7 @@ using shardscope::CollectiveArguments;
 using shardscope::ExplainArguments;
 using shardscope::MemoryArguments;
 using shardscope::MergeArguments;
+using shardscope::PlanArguments;
 using shardscope::PlatformsArguments;
 using shardscope::RunArguments;
 using shardscope::SweepArguments;
@@ -312,6 +327,30 @@ void add_topology(CLI::App& app, TopologyArguments& arguments, int& exit_code) {
   command->callback([&] { exit_code = topology_command(arguments); });
 }
 
+void add_plan(CLI::App& app, PlanArguments& arguments, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("plan", "Compare strategies for a real model on a cluster, and advise");
+  command->footer(kPlanExamples);
+  command->add_option("scenario", arguments.scenario, "Scenario file (text format)")
+      ->type_name("SCENARIO")
+      ->check(why_empty);
+  const auto option = [&](const char* name, std::optional<std::string>& value, const char* help,
+                          const char* type) {
+    command->add_option(name, value, help)->type_name(type)->check(why_empty);
+  };
+  option("--hf-config", arguments.hf_config, "The model: a Hugging Face config.json", "FILE");
+  option("--deepspeed", arguments.deepspeed, "A DeepSpeed configuration", "FILE");
+  option("--accelerate", arguments.accelerate, "A configuration of accelerate launch", "FILE");
+  option("--cluster", arguments.cluster, "Instead of a scenario: where to train", "CLUSTER");
+  option("--ranks", arguments.ranks, "Numbers of ranks, e.g. 8,64,512", "LIST");
+  option("--micro-batch", arguments.micro_batch, "Rows of a rank's micro-step, e.g. 1,2,4", "LIST");
+  option("--sequence", arguments.sequence, "Tokens of a row", "TOKENS");
+  option("--strategy", arguments.strategy, "Strategies to compare, separated by commas", "LIST");
+  add_set(*command, arguments.set, "Override a field, e.g. model.fused_attention=false");
+  option("--json", arguments.json, "Write the plan as JSON; - is standard output", "FILE");
+  command->callback([&] { exit_code = plan_command(arguments); });
+}
+
 void add_platforms(CLI::App& app, PlatformsArguments& arguments, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("platforms", "List the devices, nodes and fabrics of the catalogue");
@@ -451,6 +490,7 @@ int run_program(int argc, char** argv) {
   MemoryArguments memory;
   CollectiveArguments collective;
   TopologyArguments topology;
+  PlanArguments plan;
   PlatformsArguments platforms;
   CheckArguments check;
   CheckpointArguments checkpoint;
@@ -462,6 +502,7 @@ int run_program(int argc, char** argv) {
   add_memory(app, memory, exit_code);
   add_collective(app, collective, exit_code);
   add_topology(app, topology, exit_code);
+  add_plan(app, plan, exit_code);
   add_platforms(app, platforms, exit_code);
   add_check(app, check, exit_code);
   add_checkpoint(app, checkpoint, exit_code);

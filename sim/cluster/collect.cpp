@@ -101,6 +101,7 @@ void add_rank(const Scenario& scenario, const Strategy& strategy, const Collecti
     step_message.set_received_bytes(step.wire.received_bytes);
     step_message.set_predicted_sent_bytes(
         kind.is_first || kind.skipped ? predicted_sent_bytes(place, kind) : predicted_sent);
+    step_message.set_sent_between_nodes_bytes(step.wire.between_nodes_bytes);
     step_message.set_control_sent_bytes(step.wire.control_sent_bytes);
   }
 }

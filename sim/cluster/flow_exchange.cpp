@@ -23,6 +23,40 @@ struct FlowExchange::Meeting {
   s4u::SemaphorePtr over = s4u::Semaphore::create(0);
 };
 
+// The transfers of a stage, of which each is waited for in its turn. If the actor is killed before,
+// those that are left are not freed: SimGrid would print a backtrace for each, and the process is
+// about to end.
+class FlowExchange::Transfers {
+ public:
+  ~Transfers() {
+    for (std::size_t i = done_; i < all_.size(); ++i) {
+      all_[i].communication.detach();
+    }
+  }
+
+  void add(s4u::CommPtr communication, double latency_s) {
+    all_.push_back({std::move(communication), latency_s});
+  }
+
+  /// When the last one is over, latencies included.
+  double wait() {
+    double end_s = 0;
+    for (; done_ < all_.size(); ++done_) {
+      all_[done_].communication->wait();
+      end_s = std::max(end_s, all_[done_].communication->get_finish_time() + all_[done_].latency_s);
+    }
+    return end_s;
+  }
+
+ private:
+  struct Transfer {
+    s4u::CommPtr communication;
+    double latency_s;
+  };
+  std::vector<Transfer> all_;
+  std::size_t done_ = 0;
+};
+
 bool FlowExchange::takes(const Collective& collective) const {
   return collective.schedule().stages() > 0 && planner_.as_flows(collective);
 }
@@ -61,11 +95,7 @@ void FlowExchange::run(Collective& collective, SimGridTransport& transport) {
 }
 
 void FlowExchange::transfer(const Meeting& meeting, int stage) {
-  struct UnderWay {
-    s4u::CommPtr communication;
-    double latency_s;
-  };
-  std::vector<UnderWay> under_way;
+  Transfers transfers;
   std::vector<Flow> flows;
   double end_s = s4u::Engine::get_clock();
   for (std::size_t rank = 0; rank < meeting.ranks(); ++rank) {
@@ -81,17 +111,14 @@ void FlowExchange::transfer(const Meeting& meeting, int stage) {
           collective.purpose(), flow.elements * bytes);
       const double latency = static_cast<double>(rounds) * latency_s(from, to);
       if (const std::uint64_t carried = rounds * flow.largest * bytes; carried > 0) {
-        under_way.push_back(
-            {s4u::Comm::sendto_async(platform_.host(from), platform_.host(to), carried), latency});
+        transfers.add(s4u::Comm::sendto_async(platform_.host(from), platform_.host(to), carried),
+                      latency);
       } else {
         end_s = std::max(end_s, s4u::Engine::get_clock() + latency);
       }
     }
   }
-  for (const UnderWay& flow : under_way) {
-    flow.communication->wait();
-    end_s = std::max(end_s, flow.communication->get_finish_time() + flow.latency_s);
-  }
+  end_s = std::max(end_s, transfers.wait());
   s4u::this_actor::sleep_until(end_s);
 }
 

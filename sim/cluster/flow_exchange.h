@@ -33,6 +33,7 @@ class FlowExchange {
   void run(Collective& collective, SimGridTransport& transport);
 
  private:
+  class Transfers;
   struct Meeting;
   using Key = std::tuple<int, int, int>;  // A group: its ranks meet for one collective at a time.
   struct Joined {

@@ -23,6 +23,11 @@ namespace shardscope {
 class Platform : public ClusterPaths {
  public:
   int world_size() const { return static_cast<int>(hosts_.size()); }
+
+  /// Whether two ranks are on one node.
+  bool share_node(int a, int b) const {
+    return nodes_[static_cast<std::size_t>(a)] == nodes_[static_cast<std::size_t>(b)];
+  }
   simgrid::s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
 
   /// The host of a device that cluster.background names, and what messages between two of them
@@ -32,6 +37,11 @@ class Platform : public ClusterPaths {
 
  protected:
   std::vector<simgrid::s4u::Host*> hosts_;  // By rank.
+
+ private:
+  friend std::unique_ptr<Platform> make_platform(const Scenario& scenario);
+
+  std::vector<int> nodes_;  // By rank.
 };
 
 /// Hosts of a platform that is built compute at this speed.

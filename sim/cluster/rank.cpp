@@ -93,6 +93,7 @@ RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
   const RankStepRecord record = {
       .time = device_->timeline().finish_step(),
       .wire = {.sent_bytes = wire.sent_bytes - wire_before_.sent_bytes,
+               .between_nodes_bytes = wire.between_nodes_bytes - wire_before_.between_nodes_bytes,
                .control_sent_bytes = wire.control_sent_bytes - wire_before_.control_sent_bytes,
                .received_bytes = wire.received_bytes - wire_before_.received_bytes},
       .diagnostics = diagnostics};

@@ -217,6 +217,9 @@ void SimGridTransport::receive_at_once(std::span<const Incoming> messages) {
 
 void SimGridTransport::count_sent(Purpose purpose, int peer, std::uint64_t bytes) {
   (purpose == Purpose::data ? counters_.sent_bytes : counters_.control_sent_bytes) += bytes;
+  if (purpose == Purpose::data && !platform_.share_node(rank_, peer)) {
+    counters_.between_nodes_bytes += bytes;
+  }
   sent_to_[peer] += bytes;
 }
 

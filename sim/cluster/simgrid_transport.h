@@ -20,8 +20,9 @@ class RecordedCollective;
 
 /// What a rank's messages amounted to.
 struct WireCounters {
-  std::uint64_t sent_bytes = 0;          ///< Of training data.
-  std::uint64_t control_sent_bytes = 0;  ///< Of norms and flags, which received_bytes leaves out.
+  std::uint64_t sent_bytes = 0;           ///< Of training data.
+  std::uint64_t between_nodes_bytes = 0;  ///< The part of it that went to other nodes.
+  std::uint64_t control_sent_bytes = 0;   ///< Of norms and flags, which received_bytes leaves out.
   std::uint64_t received_bytes = 0;
 };
 

@@ -1,0 +1,228 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "sim/cli/commands.h"
+#include "sim/cli/open_scenario.h"
+#include "sim/cli/output.h"
+#include "sim/plan/make_plan.h"
+#include "sim/plan/plan_json.h"
+#include "sim/plan/plan_text.h"
+#include "sim/run/interruption.h"
+#include "sim/scenario/node_catalogue.h"
+#include "sim/sweep/progress.h"
+#include "sim/text/nearest_name.h"
+#include "sim/text/printable.h"
+#include "sim/topology_files/topology_file.h"
+
+namespace shardscope {
+namespace {
+
+constexpr std::size_t kMostRanks = 16'384;
+constexpr std::size_t kMostMicroBatch = 1'000'000;
+constexpr std::size_t kMostChoices = 100;
+
+void refuse(const std::string& place, const std::string& problem, const std::string& allowed,
+            Messages& messages, const std::string& nearest = {}) {
+  messages.push_back(format_fault({place, {}, problem, allowed, nearest}));
+}
+
+// "8,64,512", ascending and each once.
+std::vector<std::size_t> parse_list(const std::string& option,
+                                    const std::optional<std::string>& text, std::size_t most,
+                                    Messages& messages) {
+  std::vector<std::size_t> values;
+  for (std::size_t begin = 0; text.has_value() && begin <= text->size();) {
+    const std::size_t comma = std::min(text->find(',', begin), text->size());
+    const std::string word = text->substr(begin, comma - begin);
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value < 1 || value > most) {
+      refuse(option + " " + shown(*text), shown(word) + " is not allowed",
+             "whole numbers from 1 to " + std::to_string(most) + ", separated by commas", messages);
+    }
+    values.push_back(value);
+    begin = comma + 1;
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (values.size() > kMostChoices) {
+    refuse(option, "has too many values", "at most " + std::to_string(kMostChoices), messages);
+  }
+  return values;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::absolute(path, error).lexically_normal().string();
+}
+
+// A text-format string.
+std::string quoted(const std::string& text) {
+  std::string all = "\"";
+  for (const char c : text) {
+    all += c == '"' || c == '\\' ? std::string{'\\', c} : std::string{c};
+  }
+  return all + "\"";
+}
+
+// What --cluster names, as a scenario: a node of the catalogue, a topology file, or a scenario.
+std::optional<ScenarioFile> cluster_file(const std::string& cluster,
+                                         const std::filesystem::path& platforms,
+                                         Messages& messages) {
+  std::error_code error;
+  const std::vector<std::string> nodes = node_preset_names(platforms);
+  if (!std::filesystem::exists(cluster, error)) {
+    if (std::find(nodes.begin(), nodes.end(), cluster) != nodes.end()) {
+      return ScenarioFile{"--cluster", "cluster { node { preset: " + quoted(cluster) +
+                                           " } link { latency: \"1us\" } }"};
+    }
+    refuse("--cluster " + shown(cluster), "is no file and no node of the catalogue",
+           "a scenario with a cluster, a topology file, or " + one_of(nodes), messages,
+           nearest_name(cluster, nodes));
+    return std::nullopt;
+  }
+  std::vector<Fault> faults;
+  std::optional<ScenarioFile> file = read_scenario_file(cluster, faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  std::vector<Fault> of_topology;  // Reported when the cluster is read.
+  const bool is_xml =
+      file.has_value() && file->contents.find_first_not_of(" \t\r\n") == file->contents.find('<');
+  if (file.has_value() && (is_xml || topology_file_kind(cluster, of_topology).has_value())) {
+    return ScenarioFile{"--cluster", "cluster { file: " + quoted(absolute(cluster)) + " }"};
+  }
+  return file;
+}
+
+std::optional<ScenarioFile> base_file(const PlanArguments& arguments,
+                                      const std::filesystem::path& platforms, Messages& messages) {
+  if (arguments.scenario.has_value() == arguments.cluster.has_value()) {
+    messages.emplace_back(arguments.scenario.has_value()
+                              ? "--cluster: the scenario has a cluster; one of the two"
+                              : "SCENARIO: is missing; a scenario, or --cluster with a file or a "
+                                "node of the catalogue (shardscope platforms)");
+    return std::nullopt;
+  }
+  if (arguments.cluster.has_value()) {
+    return cluster_file(*arguments.cluster, platforms, messages);
+  }
+  std::vector<Fault> faults;
+  std::optional<ScenarioFile> file = read_scenario_file(*arguments.scenario, faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  return file;
+}
+
+std::vector<Override> overrides_of(const PlanArguments& arguments) {
+  std::vector<Override> overrides;
+  if (arguments.hf_config.has_value()) {
+    overrides.push_back({"--hf-config " + *arguments.hf_config,
+                         "model.hf_config=" + quoted(absolute(*arguments.hf_config))});
+  }
+  if (arguments.sequence.has_value()) {
+    overrides.push_back(
+        {"--sequence " + *arguments.sequence, "model.sequence_length=" + *arguments.sequence});
+  }
+  for (const std::string& assignment : arguments.set) {
+    overrides.push_back({"--set " + assignment, assignment});
+  }
+  return overrides;
+}
+
+std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages& messages) {
+  const auto folder = data_folder(messages);
+  if (!folder.has_value()) {
+    return std::nullopt;
+  }
+  PlanRequest request;
+  request.platforms = *folder / "platforms";
+  std::optional<ScenarioFile> file = base_file(arguments, request.platforms, messages);
+  for (const std::size_t ranks : parse_list("--ranks", arguments.ranks, kMostRanks, messages)) {
+    request.ranks.push_back(static_cast<int>(ranks));
+  }
+  request.micro_batches =
+      parse_list("--micro-batch", arguments.micro_batch, kMostMicroBatch, messages);
+  if (arguments.deepspeed.has_value() && arguments.accelerate.has_value()) {
+    messages.emplace_back("--accelerate: --deepspeed is given as well; one of the two");
+  }
+  if (!file.has_value() || !messages.empty()) {
+    return std::nullopt;
+  }
+  request.file = std::move(*file);
+  request.overrides = overrides_of(arguments);
+  request.strategies = arguments.strategy;
+  if (!arguments.scenario.has_value()) {
+    request.defaults.push_back({"--cluster", "training.precision=BF16"});
+  }
+  request.defaults.push_back({"plan", "cluster.collective.fidelity=FLOW"});
+  if (arguments.deepspeed.has_value()) {
+    request.config = ConfigSource{ConfigKind::deepspeed, *arguments.deepspeed};
+  } else if (arguments.accelerate.has_value()) {
+    request.config = ConfigSource{ConfigKind::accelerate, *arguments.accelerate};
+  }
+  return request;
+}
+
+}  // namespace
+
+int plan_command(const PlanArguments& arguments) {
+  Messages messages;
+  const std::optional<PlanRequest> request = make_request(arguments, messages);
+  if (!request.has_value()) {
+    return report(messages);
+  }
+  std::vector<Fault> faults;
+  std::optional<Plan> plan = read_plan(*request, faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  if (!plan.has_value()) {
+    return report(messages);
+  }
+  std::size_t rows = 0;
+  for (const PlanPoint& point : plan->points) {
+    rows += point.scenario.strategies.size();
+  }
+  {
+    const Interruption interruption;
+    std::optional<SweepProgress> progress;
+    if (isatty(STDERR_FILENO) != 0) {
+      progress.emplace(rows, 0, true);
+    }
+    run_plan(*plan, {.jobs = std::max(1U, std::thread::hardware_concurrency()),
+                     .progress = [&](std::size_t done, std::size_t /*all*/) {
+                       if (progress.has_value()) {
+                         progress->show(done);
+                       }
+                     }});
+    if (progress.has_value()) {
+      progress->clear();
+    }
+    if (Interruption::signal() != 0) {
+      report({"interrupted"});
+      return 128 + Interruption::signal();
+    }
+  }
+  if (arguments.json.has_value()) {
+    const int code = write_or_print(*arguments.json, plan_json(*plan, SHARDSCOPE_VERSION));
+    if (code != 0 || *arguments.json == "-") {
+      return code;
+    }
+  }
+  const int code = print(plan_text(*plan, is_colour_terminal(), terminal_width()));
+  const bool died = std::any_of(plan->rows.begin(), plan->rows.end(), [](const PlanRow& row) {
+    return row.figures.outcome() == "failed";
+  });
+  return code != 0 ? code : died ? kDiedExit : 0;
+}
+
+}  // namespace shardscope

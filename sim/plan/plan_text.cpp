@@ -1,0 +1,212 @@
+#include "sim/plan/plan_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/report/cluster_text.h"
+#include "sim/report/format.h"
+#include "sim/report/model_text.h"
+#include "sim/report/page.h"
+#include "sim/text/printable.h"
+
+namespace shardscope {
+namespace {
+
+const PlanPoint& first_point(const Plan& plan, int ranks) {
+  return *std::find_if(plan.points.begin(), plan.points.end(),
+                       [&](const PlanPoint& point) { return point.ranks == ranks; });
+}
+
+std::string plural(std::size_t count, const std::string& thing) {
+  return format_count(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
+
+// "-1.2" where it does not fit.
+struct Units {
+  Unit time;
+  Unit bytes;
+  Unit wire;
+};
+
+Units units_of(const Plan& plan, int ranks) {
+  double longest_s = 0;
+  double most_sent = 0;
+  for (const PlanRow& row : plan.rows) {
+    if (plan.point_of(row).ranks == ranks && row.completed()) {
+      longest_s = std::max(longest_s, row.step_s());
+      most_sent = std::max(most_sent, static_cast<double>(row.figures.sent_bytes()));
+    }
+  }
+  return {time_unit(longest_s),
+          byte_unit(static_cast<double>(first_point(plan, ranks).scenario.device.memory_bytes)),
+          byte_unit(most_sent)};
+}
+
+std::string misfit(const PlanRow& row, double memory, const Unit& unit) {
+  if (row.figures.outcome() == "failed") {
+    return "failed";
+  }
+  return "+" + figure(static_cast<double>(peak_bytes(row)) - memory, unit);
+}
+
+void add_row(const Plan& plan, std::size_t index, const Units& units, Table& table) {
+  const PlanRow& row = plan.rows[index];
+  const PlanPoint& point = plan.point_of(row);
+  const bool is_recommended =
+      std::any_of(plan.recommendations.begin(), plan.recommendations.end(),
+                  [&](const Recommendation& choice) { return choice.row == index; });
+  const auto memory = static_cast<double>(point.scenario.device.memory_bytes);
+  std::vector<std::string> cells = {std::string(row.strategy.name) + (is_recommended ? " *" : ""),
+                                    std::to_string(point.micro_batch),
+                                    point.recompute ? "yes" : "no",
+                                    figure(static_cast<double>(peak_bytes(row)), units.bytes)};
+  if (!row.completed()) {
+    cells.push_back(misfit(row, memory, units.bytes));
+    cells.resize(12, "-");
+    table.add_row(std::move(cells));
+    return;
+  }
+  const TimeSplit& time = row.figures.time();
+  const auto inside = row.figures.sent_bytes() - row.figures.sent_between_nodes_bytes();
+  for (const std::string& cell :
+       {std::string("yes"), significant(tokens_per_s(plan, row), 4, 0),
+        format_percent(model_flops_utilization(plan, row)), figure(row.step_s(), units.time),
+        figure(time.forward_s() + time.backward_s(), units.time),
+        figure(time.exposed_communication_s(), units.time),
+        figure(static_cast<double>(inside), units.wire),
+        figure(static_cast<double>(row.figures.sent_between_nodes_bytes()), units.wire)}) {
+    cells.push_back(cell);
+  }
+  table.add_row(std::move(cells));
+}
+
+void write_table(const Plan& plan, int ranks, Page& page) {
+  const Units units = units_of(plan, ranks);
+  const std::string bytes(units.bytes.name);
+  const std::string time(units.time.name);
+  const std::string wire(units.wire.name);
+  Table table;
+  table.add_column("strategy", Align::left);
+  for (const std::string& title :
+       {std::string("micro-\nbatch"), std::string("recom-\nputes"), "peak,\n" + bytes,
+        std::string("fits"), std::string("tokens\nper s"), std::string("MFU"), "step,\n" + time,
+        "compute,\n" + time, "exposed,\n" + time, "sent in\nnode, " + wire,
+        "between\nnodes, " + wire}) {
+    table.add_column(title, Align::right);
+  }
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    if (plan.point_of(plan.rows[i]).ranks == ranks) {
+      add_row(plan, i, units, table);
+    }
+  }
+  const Scenario& scenario = first_point(plan, ranks).scenario;
+  page.section("Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
+               "* Recommended. Each device has " +
+                   format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
+                   "; + is what a candidate lacks. Step: of the last rank, simulated; compute: its "
+                   "forward and backward; exposed: its waits for communication. MFU: model flops "
+                   "of the step over the devices' peak. Sent: by a rank in a step, at most.");
+}
+
+const char* origin_text(Origin origin) {
+  switch (origin) {
+    case Origin::given:
+      return "";
+    case Origin::by_default:
+      return " (default)";
+    case Origin::resolved:
+      return " (auto)";
+  }
+  return "";
+}
+
+const char* effect_text(Effect effect) {
+  switch (effect) {
+    case Effect::modelled:
+      return "Simulated";
+    case Effect::none:
+      return "Without effect on time and memory";
+    case Effect::not_modelled:
+      return "Not modelled";
+  }
+  return "";
+}
+
+void write_understood(const Plan& plan, Page& page) {
+  if (plan.config_file.empty()) {
+    return;
+  }
+  page.heading("What was understood of " + printable(plan.config_file));
+  for (const Effect effect : {Effect::modelled, Effect::not_modelled, Effect::none}) {
+    bool is_first = true;
+    for (const ConfigItem& item : plan.understood) {
+      if (item.effect != effect) {
+        continue;
+      }
+      if (is_first) {
+        page.paragraph(std::string(effect_text(effect)) + ":", Style::plain, 2);
+        is_first = false;
+      }
+      page.paragraph(printable(item.key) + " = " + printable(item.value) +
+                         origin_text(item.origin) + ": " + item.meaning,
+                     Style::plain, 4);
+    }
+  }
+}
+
+void write_assumptions(const Plan& plan, Page& page) {
+  const Scenario& scenario = plan.points.front().scenario;
+  page.heading("Assumptions");
+  page.entry("model", model_text(scenario.model, "") + ", " +
+                          format_count(scenario.model.parameters()) + " parameters");
+  for (const std::string& note : scenario.model_notes) {
+    page.entry("", printable(note));
+  }
+  page.entry("network", network_text(scenario.cluster));
+  page.entry("device", (scenario.device.preset.empty() ? "" : scenario.device.preset + ": ") +
+                           format_flops_per_s(scenario.device.peak_flops_per_s) + " x " +
+                           significant(scenario.device.compute_efficiency) + ", " +
+                           format_bytes_per_s(scenario.device.memory_bandwidth_bytes_per_s) +
+                           " x " + significant(scenario.device.memory_efficiency));
+  page.entry("numbers", std::string(name(scenario.training.precision)) + " parameters, " +
+                            collectives_text(scenario.cluster.collective));
+  if (scenario.training.optimizer_on_host) {
+    page.entry("host",
+               "holds the optimizer; " + format_bytes_per_s(scenario.host.link_bytes_per_s) +
+                   " to a device and back, " + significant(scenario.host.adam_parameters_per_s) +
+                   " parameters updated per second and node");
+  }
+  const std::size_t accumulation = plan.points.front().accumulation;
+  if (accumulation > 1) {
+    page.entry("step", plural(accumulation, "micro-step") + " of the first candidate");
+  }
+  for (const std::string& reason : plan.left_out) {
+    page.entry("left out", reason);
+  }
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan, bool colour, std::size_t width) {
+  Page page(colour, width);
+  for (const Recommendation& recommendation : plan.recommendations) {
+    std::string text = plural(static_cast<std::size_t>(recommendation.ranks), "rank") + ": ";
+    Style style = Style::bold;
+    for (const std::string& reason : recommendation.reasons) {
+      page.paragraph(text + reason, style, style == Style::bold ? 0 : 2);
+      text.clear();
+      style = Style::plain;
+    }
+  }
+  for (const Recommendation& recommendation : plan.recommendations) {
+    write_table(plan, recommendation.ranks, page);
+  }
+  write_understood(plan, page);
+  write_assumptions(plan, page);
+  return page.text();
+}
+
+}  // namespace shardscope
