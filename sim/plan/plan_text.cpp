@@ -24,7 +24,10 @@ std::string plural(std::size_t count, const std::string& thing) {
 
 std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
 
-// "-1.2" where it does not fit.
+constexpr std::size_t kColumns = 13;
+constexpr std::size_t kMostFitting = 12;
+constexpr std::size_t kMostOthers = 6;
+
 struct Units {
   Unit time;
   Unit bytes;
@@ -65,22 +68,34 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
                                     figure(static_cast<double>(peak_bytes(row)), units.bytes)};
   if (!row.completed()) {
     cells.push_back(misfit(row, memory, units.bytes));
-    cells.resize(12, "-");
+    cells.resize(kColumns, "-");
     table.add_row(std::move(cells));
     return;
   }
   const TimeSplit& time = row.figures.time();
   const auto inside = row.figures.sent_bytes() - row.figures.sent_between_nodes_bytes();
   for (const std::string& cell :
-       {std::string("yes"), significant(tokens_per_s(plan, row), 4, 0),
+       {std::string("fits"), significant(tokens_per_s(plan, row), 4, 0),
         format_percent(model_flops_utilization(plan, row)), figure(row.step_s(), units.time),
-        figure(time.forward_s() + time.backward_s(), units.time),
-        figure(time.exposed_communication_s(), units.time),
+        figure(time.exposed_communication_s(), units.time), figure(time.forward_s(), units.time),
+        figure(time.backward_s(), units.time), figure(time.optimizer_s(), units.time),
         figure(static_cast<double>(inside), units.wire),
         figure(static_cast<double>(row.figures.sent_between_nodes_bytes()), units.wire)}) {
     cells.push_back(cell);
   }
   table.add_row(std::move(cells));
+}
+
+// What the table does not show.
+std::string left_out(std::size_t fitting, std::size_t others) {
+  std::vector<std::string> parts;
+  if (fitting > kMostFitting) {
+    parts.push_back(std::to_string(fitting - kMostFitting) + " slower ones that fit");
+  }
+  if (others > kMostOthers) {
+    parts.push_back(std::to_string(others - kMostOthers) + " that lack more");
+  }
+  return parts.empty() ? "" : "Not shown, but in --json: " + listed(parts) + ". ";
 }
 
 void write_table(const Plan& plan, int ranks, Page& page) {
@@ -92,23 +107,28 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   table.add_column("strategy", Align::left);
   for (const std::string& title :
        {std::string("micro-\nbatch"), std::string("recom-\nputes"), "peak,\n" + bytes,
-        std::string("fits"), std::string("tokens\nper s"), std::string("MFU"), "step,\n" + time,
-        "compute,\n" + time, "exposed,\n" + time, "sent in\nnode, " + wire,
-        "between\nnodes, " + wire}) {
+        std::string(), std::string("tokens\nper s"), std::string("MFU"), "step,\n" + time,
+        "exposed,\n" + time, "forward,\n" + time, "back-\nward, " + time, "opti-\nmizer, " + time,
+        "sent in\nnode, " + wire, "between\nnodes, " + wire}) {
     table.add_column(title, Align::right);
   }
+  std::size_t fitting = 0;
+  std::size_t others = 0;
   for (std::size_t i = 0; i < plan.rows.size(); ++i) {
     if (plan.point_of(plan.rows[i]).ranks == ranks) {
-      add_row(plan, i, units, table);
+      std::size_t& shown = plan.rows[i].completed() ? fitting : others;
+      if (++shown <= (plan.rows[i].completed() ? kMostFitting : kMostOthers)) {
+        add_row(plan, i, units, table);
+      }
     }
   }
   const Scenario& scenario = first_point(plan, ranks).scenario;
   page.section("Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
-               "* Recommended. Each device has " +
+               left_out(fitting, others) + "* Recommended. Each device has " +
                    format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
-                   "; + is what a candidate lacks. Step: of the last rank, simulated; compute: its "
-                   "forward and backward; exposed: its waits for communication. MFU: model flops "
-                   "of the step over the devices' peak. Sent: by a rank in a step, at most.");
+                   "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
+                   "optimizer its parts; exposed: waits for communication. MFU: model flops of the "
+                   "step over the devices' peak. Sent: by a rank in a step, at most.");
 }
 
 const char* origin_text(Origin origin) {
