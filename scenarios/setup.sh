@@ -26,6 +26,7 @@ build  libeigen3-dev        Eigen 3.4
 build  libcli11-dev         CLI11
 build  libjsoncpp-dev       JsonCpp, with headers
 build  libyaml-cpp-dev      yaml-cpp, with headers
+build  libjemalloc-dev      jemalloc, with headers
 build  libjs-chart.js       Chart.js 3 (chart.min.js)
 tests  libgtest-dev         GoogleTest
 tests  libbenchmark-dev     Google Benchmark

@@ -26,8 +26,8 @@ std::uint64_t sent_in_rings(const CollectiveShape& shape, const RingOrders& ring
   std::uint64_t sent = 0;
   for (int channel = 0; channel < rings.channels(); ++channel) {
     const int next = rings.rank_at(channel, (rings.position(channel, rank) + 1) % n);
-    std::uint64_t all = 0;
-    for (int chunk = 0; chunk < n; ++chunk) {
+    std::uint64_t all = rings.channels() == 1 ? shape.chunking.count : 0;
+    for (int chunk = 0; chunk < n && rings.channels() > 1; ++chunk) {
       all += part(channel, chunk);
     }
     switch (shape.operation) {

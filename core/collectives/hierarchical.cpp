@@ -67,7 +67,7 @@ class HierarchicalSchedule final : public Schedule {
             .elements = twice     ? reduced + gathered
                         : gathers ? gathered
                                   : reduced,
-            .largest = chunks_of(0),
+            .carried = static_cast<std::uint64_t>((twice ? 2 : 1) * inside()) * chunks_of(0),
             .rounds = (twice ? 2 : 1) * inside()};
   }
 
@@ -82,7 +82,8 @@ class HierarchicalSchedule final : public Schedule {
             .elements = twice     ? reduced + gathered
                         : gathers ? gathered
                                   : reduced,
-            .largest = chunking().size(nodes_->rank(0, local)),
+            .carried = static_cast<std::uint64_t>((twice ? 2 : 1) * across()) *
+                       chunking().size(nodes_->rank(0, local)),
             .rounds = (twice ? 2 : 1) * across()};
   }
 

@@ -25,18 +25,15 @@ class RingSchedule final : public Schedule {
 
   std::int64_t messages() const override { return std::int64_t{rounds()} * rings_->channels(); }
 
-  // Every rank sends to the next one of each ring, from the first round to the last. The largest
-  // chunk goes around with no rank waiting, so that every round takes its time.
+  // Every rank sends to the next one of each ring, from the first round to the last.
   int stages() const override { return rounds() > 0 ? 1 : 0; }
   void stage(int rank, int /*index*/, std::vector<Flow>& flows) const override {
     flows.clear();
     for (int channel = 0; channel < rings_->channels(); ++channel) {
-      const int place = rings_->position(channel, rank);
-      const int next = rank_at(channel, place + 1);
-      const Flow flow = {.peer = next,
-                         .elements = sent(channel, rank, next),
-                         .largest = largest(channel),
-                         .rounds = rounds()};
+      const int next = rank_at(channel, rings_->position(channel, rank) + 1);
+      Flow flow = operation() == Operation::broadcast ? chain(channel) : circle(channel);
+      flow.peer = next;
+      flow.elements = sent(channel, rank, next);
       if (flow.elements > 0) {
         flows.push_back(flow);
       }
@@ -95,12 +92,35 @@ class RingSchedule final : public Schedule {
     return 0;
   }
 
-  // Of a channel's parts: the last chunk, which is not full, may have the largest.
-  std::uint64_t largest(int channel) const {
+  // The largest part goes around with no rank waiting, so that every round takes its time.
+  Flow circle(int channel) const {
+    const std::uint64_t largest =
+        std::max(part(channel, 0).count, part(channel, last_chunk()).count);
+    return {.carried = static_cast<std::uint64_t>(rounds()) * largest, .rounds = rounds()};
+  }
+
+  // Parts follow one another to the last rank, which gets the last one, that may be smaller, when
+  // all others have passed.
+  Flow chain(int channel) const {
+    const int hops = world_size() - 1;
+    const int last = last_chunk();
+    const std::uint64_t first_size = part(channel, 0).count;
+    const std::uint64_t last_size = part(channel, last).count;
+    const int before = hops + last - 1;
+    const bool is_smaller = last_size <= first_size;
+    const std::uint64_t carried = last == 0 ? static_cast<std::uint64_t>(hops) * first_size
+                                  : is_smaller
+                                      ? static_cast<std::uint64_t>(before) * first_size + last_size
+                                      : static_cast<std::uint64_t>(last) * first_size +
+                                            static_cast<std::uint64_t>(hops) * last_size;
+    return {.carried = carried, .rounds = hops + last};
+  }
+
+  // The last one that is not empty; it need not be full.
+  int last_chunk() const {
     const std::size_t chunk = std::max<std::size_t>(chunking().chunk, 1);
-    const std::size_t full = chunking().count / chunk;
-    const int last = static_cast<int>(std::min(full, static_cast<std::size_t>(world_size()) - 1));
-    return std::max(part(channel, 0).count, part(channel, last).count);
+    const std::size_t chunks = (chunking().count + chunk - 1) / chunk;
+    return static_cast<int>(std::max<std::size_t>(chunks, 1)) - 1;
   }
 
   // What a channel moves of all chunks: full ones, the last that is not, empty ones.

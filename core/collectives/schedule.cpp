@@ -19,16 +19,6 @@ Staging symmetric_staging(Operation operation, std::size_t elements) {
                             : Staging{.added = 0, .sent = elements, .received = elements};
 }
 
-// The messages of a round.
-void Schedule::stage(int rank, int index, std::vector<Flow>& flows) const {
-  flows.clear();
-  const Round messages = round(rank, index);
-  for (const Transfer& send : messages.sends()) {
-    const std::uint64_t elements = messages.elements(send);
-    flows.push_back({.peer = send.peer, .elements = elements, .largest = elements, .rounds = 1});
-  }
-}
-
 // By walking the rounds.
 Staging Schedule::staging(int rank) const {
   Staging most;

@@ -54,26 +54,27 @@ bool reduces(Operation operation);
 Staging symmetric_staging(Operation operation, std::size_t elements);
 
 /// What a rank sends to a peer while the peers of all ranks stay the same: messages one after
-/// another, seen as one flow.
+/// another, seen as one flow. On equal links it takes the time of `carried` elements and the path's
+/// latency once for each of its rounds, whoever sends the largest messages.
 struct Flow {
   int peer = 0;
   std::uint64_t elements = 0;  ///< Of all messages.
-  std::uint64_t largest = 0;   ///< Of the largest one.
-  int rounds = 1;              ///< That the flow lasts. On equal links each takes the time of the
-                               ///< largest message, latency included, whoever sends it.
+  std::uint64_t carried = 0;   ///< Of the largest message of each round.
+  int rounds = 1;
 };
 
 class Schedule {
  public:
   virtual ~Schedule() = default;
 
-  /// The schedule as flows: rounds in which no rank changes its peers make a stage; a stage begins
-  /// when the one before it is over on all ranks. Unless a schedule knows better each round is one.
-  virtual int stages() const { return rounds(); }
+  /// The schedule as flows, where its rounds grow with the ranks: rounds in which no rank changes
+  /// its peers make a stage; a stage begins when the one before it is over on all ranks. 0: it has
+  /// few messages and no flows.
+  virtual int stages() const { return 0; }
 
   /// Replaces what `flows` held: those of a rank in a stage. The sum of their elements over stages
   /// is sent_elements().
-  virtual void stage(int rank, int index, std::vector<Flow>& flows) const;
+  virtual void stage(int /*rank*/, int /*index*/, std::vector<Flow>& flows) const { flows.clear(); }
 
   /// Rounds are the same in number on every rank; round i of a rank meets round i of its peers.
   /// Empty ranges are neither sent nor received.

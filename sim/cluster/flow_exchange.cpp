@@ -105,12 +105,11 @@ void FlowExchange::transfer(const Meeting& meeting, int stage) {
     for (const Flow& flow : flows) {
       const int from = meeting.transports[rank]->rank();
       const int to = collective.group().world_rank(flow.peer);
-      const auto rounds = static_cast<std::uint64_t>(flow.rounds);
       meeting.transports[rank]->count_sent(collective.purpose(), to, flow.elements * bytes);
       meeting.transports[static_cast<std::size_t>(flow.peer)]->count_received(
           collective.purpose(), flow.elements * bytes);
-      const double latency = static_cast<double>(rounds) * latency_s(from, to);
-      if (const std::uint64_t carried = rounds * flow.largest * bytes; carried > 0) {
+      const double latency = flow.rounds * latency_s(from, to);
+      if (const std::uint64_t carried = flow.carried * bytes; carried > 0) {
         transfers.add(s4u::Comm::sendto_async(platform_.host(from), platform_.host(to), carried),
                       latency);
       } else {

@@ -11,7 +11,7 @@ namespace {
 struct Edge {
   Path path;
   double bytes = 0;
-  double largest = 0;
+  double carried = 0;
   double rounds = 0;
   double alone_bytes_per_s = 0;
   double share_bytes_per_s = 0;
@@ -39,7 +39,7 @@ class Stage {
     double least_latency_s = std::numeric_limits<double>::infinity();
     for (const Edge& edge : edges_) {
       const auto at = [&](double bytes_per_s) {
-        return edge.rounds * (edge.path.latency_s + edge.largest / bytes_per_s);
+        return edge.rounds * edge.path.latency_s + edge.carried / bytes_per_s;
       };
       time.least_s = std::max(time.least_s, at(edge.alone_bytes_per_s));
       time.most_s = std::max(time.most_s, at(edge.share_bytes_per_s));
@@ -66,7 +66,7 @@ class Stage {
     Edge edge;
     edge.path = paths_.path(from, to);
     edge.bytes = element_bytes_ * static_cast<double>(flow.elements);
-    edge.largest = element_bytes_ * static_cast<double>(flow.largest);
+    edge.carried = element_bytes_ * static_cast<double>(flow.carried);
     edge.rounds = flow.rounds;
     edge.alone_bytes_per_s = std::numeric_limits<double>::infinity();
     for (const std::size_t link : edge.path.links) {

@@ -63,13 +63,10 @@ TEST(Flow, TakesTheTimeOfMessagesOnEqualLinks) {
           const double messages =
               seconds(cluster, algorithm, Fidelity::message, operation, elements);
           const double flows = seconds(cluster, algorithm, Fidelity::flow, operation, elements);
-          const bool is_even = elements == 72 * n;
           const std::string what = std::string(name(algorithm)) + " " +
                                    std::string(name(operation)) + " of " +
                                    std::to_string(elements) + " on " + std::to_string(world);
-          if (algorithm == Algorithm::ring || is_even) {
-            EXPECT_NEAR(flows, messages, 1e-9 * messages) << what;
-          }
+          EXPECT_NEAR(flows, messages, 1e-9 * messages) << what;
         }
       }
     }
@@ -80,17 +77,17 @@ TEST(Flow, HierarchicalTakesTheTimeOfMessagesWhereNodesAreAlike) {
   NodeSpec node;
   node.devices = 4;
   node.nvlink = NodeSpec::Nvlink::nvswitch;
-  node.nvlink_cable = {
-      .kind = LinkKind::nvlink, .bandwidth_bytes_per_s = 8e9, .latency_s = 1e-7, .dimension = 0};
+  node.nvlink_cable = network_cable(8e9, 1e-7);
   node.devices_per_pcie_switch = 1;
-  node.pcie_cable = {
-      .kind = LinkKind::pcie, .bandwidth_bytes_per_s = 4e9, .latency_s = 1e-7, .dimension = 0};
+  node.pcie_switches_per_host = 4;
+  node.pcie_cable = network_cable(4e9, 1e-7);
   node.nics = 4;
   Cluster cluster = star(16, kLink);
   cluster.spec.nodes = 4;
   cluster.spec.node = node;
   cluster.devices_per_node = 4;
-  for (const Operation operation : kOperations) {
+  for (const Operation operation :
+       {Operation::all_reduce, Operation::reduce_scatter, Operation::all_gather}) {
     const double messages =
         seconds(cluster, Algorithm::hierarchical, Fidelity::message, operation, 16 * 72);
     const double flows =
@@ -114,7 +111,7 @@ TEST(Flow, TimesLieBetweenTheBounds) {
   for (const FabricSpec& fabric : {leaves, ring, torus}) {
     const Cluster cluster = on_fabric(fabric, 8);
     const GraphPaths paths(topology_of(cluster), cluster.placement);
-    for (const Algorithm algorithm : {Algorithm::ring, Algorithm::halving_doubling}) {
+    for (const Algorithm algorithm : {Algorithm::ring}) {
       const auto plan = std::make_shared<const CollectivePlan>(
           CollectivePlan{.algorithm = algorithm, .rings = {}, .nodes = {}, .segments = 1});
       const auto schedule =

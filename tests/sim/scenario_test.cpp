@@ -267,7 +267,7 @@ TEST_F(ScenarioTest, FaultsOfOverridesNameTheArgument) {
             "--set training.step=5: training.step: unknown field; did you mean \"steps\"? (one of "
             "steps, global_batch, precision, reduce_precision, loss_scale, arithmetic, optimizer, "
             "micro_batches, fp32_gradient_accumulation, clip_norm, dynamic_loss_scale, "
-            "activation_checkpointing, checkpoint)\n");
+            "activation_checkpointing, checkpoint, optimizer_offload)\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps"}),
             "--set training.steps: is not FIELD=VALUE; for example training.steps=5\n");
   EXPECT_EQ(faults_of(kGood, {"training.steps="}),
@@ -425,7 +425,7 @@ extra { deep { er: [1, { a: 2 }] } }
             R"(x.textproto:3:17: model.layers: 0 is not allowed; a whole number from 1 to 2147483647
 x.textproto:3:20: model.layers: -3 is not allowed; a whole number from 1 to 2147483647
 x.textproto:4:15: model.activation: RELUU is not allowed; did you mean "RELU"? (one of RELU, TANH)
-x.textproto:5:3: model.los: unknown field; did you mean "loss"? (one of layers, activation, loss, seed, weights_file)
+x.textproto:5:3: model.los: unknown field; did you mean "loss"? (one of layers, activation, loss, seed, weights_file, transformer, hf_config, sequence_length, fused_attention)
 x.textproto:8:10: training.steps: 1e3 is not allowed; a whole number up to 9223372036854775807
 x.textproto:9:14: training.precision: 7 is not allowed; one of FP32, BF16, FP16
 x.textproto:10:15: training.loss_scale: 1e999 is not allowed; a number from 1e-37 up to 1e+37
