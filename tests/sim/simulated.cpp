@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <sstream>
 
 #include "core/data/generator.h"
@@ -59,12 +60,17 @@ RandomScenario::RandomScenario(std::uint64_t seed) {
 RunResult run_simulation(const Scenario& scenario, const Strategy& strategy, int threads,
                          const RecordedSteps& recorded) {
   const SyntheticWeights weights(scenario.model, scenario.seed);
-  const SyntheticBatches batches(scenario.model, scenario.seed, scenario.training.global_batch);
+  std::optional<SyntheticBatches> batches;
+  if (scenario.training.storage == Storage::real) {
+    batches.emplace(scenario.model, scenario.seed, scenario.training.global_batch);
+  }
   SimulationOptions options;
   options.threads = threads;
   options.recorded = recorded;
-  const ChildResult child = run_in_child(
-      [&] { return simulate(scenario, strategy, weights, &batches, options).SerializeAsString(); });
+  const ChildResult child = run_in_child([&] {
+    return simulate(scenario, strategy, weights, batches.has_value() ? &*batches : nullptr, options)
+        .SerializeAsString();
+  });
   EXPECT_TRUE(child.ok) << child.failure;
   RunResult result;
   EXPECT_TRUE(result.ParseFromString(child.output));
