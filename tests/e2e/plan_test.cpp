@@ -1,0 +1,211 @@
+// `shardscope plan`: its rows against runs of the same scenarios, its choice against its rows, what
+// it says of configurations, and its faults.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/program.h"
+#include "tests/sim/temporary_folder.h"
+
+namespace shardscope::testing {
+namespace {
+
+const std::string kModel = R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+  "hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8,
+  "num_key_value_heads": 8, "vocab_size": 1000, "max_position_embeddings": 128,
+  "tie_word_embeddings": false})";
+
+const std::string kCluster = R"(training { precision: BF16 }
+cluster {
+  device { memory: "80MB" peak_flops: "10Tf" memory_bandwidth: "500GBps" }
+  node { devices: 2 nvlink: NVSWITCH nvlink_bandwidth: "50GBps" nics: 1 pcie_bandwidth: "20GBps" }
+  link { bandwidth: "10Gbps" latency: "2us" }
+}
+)";
+
+class PlanTest : public ::testing::Test {
+ protected:
+  PlanTest() {
+    model = folder.write("config.json", kModel);
+    cluster = folder.write("cluster.textproto", kCluster);
+  }
+
+  Outcome plan(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"plan", "--hf-config", model, "--cluster", cluster});
+    return run_program(arguments);
+  }
+
+  Json::Value plan_json(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Outcome outcome = plan(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return parse_json(outcome.out);
+  }
+
+  TemporaryFolder folder;
+  std::string model;
+  std::string cluster;
+};
+
+TEST_F(PlanTest, RowsAreWhatRunsSay) {
+  const Json::Value report = plan_json(
+      {"--ranks", "4", "--micro-batch", "1,2", "--strategy", "ZERO1,ZERO3,DEEPSPEED_STAGE3"});
+  ASSERT_EQ(report["plans"].size(), 3U * 2 * 2);
+  for (const Json::Value& row : report["plans"]) {
+    const std::string batch = std::to_string(4 * row["micro_batch"].asInt());
+    const std::string scenario = folder.write("run.textproto", kCluster);
+    const std::vector<std::string> arguments = {"--strategy",
+                                                row["strategy"].asString(),
+                                                "--set",
+                                                "model.hf_config=" + model,
+                                                "--set",
+                                                "training.steps=2",
+                                                "--set",
+                                                "training.global_batch=" + batch,
+                                                "--set",
+                                                "cluster.world_size=4",
+                                                "--set",
+                                                "cluster.collective.fidelity=FLOW",
+                                                "--set",
+                                                std::string("training.activation_checkpointing=") +
+                                                    (row["recompute"].asBool() ? "1" : "0")};
+    const Json::Value run = run_json(scenario, arguments)["runs"][0];
+    SCOPED_TRACE(row.toStyledString());
+    EXPECT_EQ(row["fits"].asBool(), run["outcome"] == "completed");
+    EXPECT_EQ(row["parameters"], run["parameters"]);
+    if (!row["fits"].asBool()) {
+      EXPECT_TRUE(row["step_s"].isNull());
+      EXPECT_GT(row["lacking_bytes"].asUInt64(), 0U);
+      EXPECT_EQ(row["category"], run["out_of_memory"]["category"]);
+      continue;
+    }
+    std::uint64_t peak = 0;
+    for (const Json::Value& rank : run["ranks"]) {
+      peak = std::max(peak, rank["memory"]["peak_bytes"]["total"].asUInt64());
+    }
+    const Json::Value& time = run["steps"][1]["time"];
+    EXPECT_NEAR(row["step_s"].asDouble(), time["wall_s"].asDouble(),
+                1e-9 * row["step_s"].asDouble());
+    const double parts = row["forward_s"].asDouble() + row["backward_s"].asDouble() +
+                         row["optimizer_s"].asDouble() + row["exposed_communication_s"].asDouble();
+    EXPECT_NEAR(parts, row["step_s"].asDouble(), 1e-9 * parts);
+    EXPECT_NEAR(row["tokens_per_s"].asDouble() * row["step_s"].asDouble(),
+                4 * row["micro_batch"].asInt() * 128, 1e-6);
+    EXPECT_GT(row["model_flops_utilization"].asDouble(), 0);
+    EXPECT_LT(row["model_flops_utilization"].asDouble(), 1);
+    if (peak > 0) {
+      EXPECT_EQ(row["peak_bytes"].asUInt64(), peak);
+    }
+  }
+}
+
+TEST_F(PlanTest, RecommendsTheFastestThatFits) {
+  const Json::Value report = plan_json({"--ranks", "2,4"});
+  ASSERT_EQ(report["recommendations"].size(), 2U);
+  for (const Json::Value& choice : report["recommendations"]) {
+    ASSERT_FALSE(choice["plan"].isNull());
+    const Json::Value& chosen = report["plans"][choice["plan"].asUInt()];
+    EXPECT_TRUE(chosen["recommended"].asBool());
+    EXPECT_TRUE(chosen["fits"].asBool());
+    EXPECT_LE(chosen["peak_bytes"].asUInt64(), 80'000'000U);
+    EXPECT_FALSE(choice["reasons"].empty());
+    for (const Json::Value& row : report["plans"]) {
+      if (row["ranks"] == chosen["ranks"] && row["fits"].asBool()) {
+        EXPECT_LE(row["tokens_per_s"].asDouble(), chosen["tokens_per_s"].asDouble() * 1.011);
+      }
+    }
+  }
+}
+
+TEST_F(PlanTest, SaysThatNothingFits) {
+  const Outcome outcome = plan({"--ranks", "2", "--set", "cluster.device.memory=1MB"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Nothing fits."), std::string::npos) << outcome.out;
+}
+
+TEST_F(PlanTest, TextFitsATerminal) {
+  const Outcome outcome = plan({"--ranks", "2,4"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  std::size_t begin = 0;
+  while (begin < outcome.out.size()) {
+    const std::size_t end = outcome.out.find('\n', begin);
+    EXPECT_LE(end - begin, 80U) << outcome.out.substr(begin, end - begin);
+    begin = end + 1;
+  }
+}
+
+TEST_F(PlanTest, ReadsADeepSpeedConfiguration) {
+  const std::string config = folder.write("ds.json", R"({
+    "train_batch_size": 16, "train_micro_batch_size_per_gpu": 2,
+    "bf16": {"enabled": true}, "gradient_clipping": "auto", "steps_per_print": 10,
+    "zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu"},
+                          "reduce_bucket_size": "auto"}})");
+  const Json::Value report = plan_json({"--deepspeed", config, "--ranks", "4"});
+  bool has_stage2 = false;
+  for (const Json::Value& row : report["plans"]) {
+    EXPECT_EQ(row["accumulation"], 2);
+    EXPECT_EQ(row["micro_batch"], 2);
+    EXPECT_GT(row["host_bytes"].asUInt64(), 0U) << row;
+    has_stage2 = has_stage2 || row["strategy"] == "DEEPSPEED_STAGE2";
+    EXPECT_NE(row["strategy"], "DEEPSPEED_STAGE0");
+  }
+  EXPECT_TRUE(has_stage2);
+  bool resolved = false;
+  for (const Json::Value& key : report["understood"]["keys"]) {
+    resolved = resolved || (key["key"] == "zero_optimization.reduce_bucket_size" &&
+                            key["origin"] == "auto" && key["value"] == "65536");
+  }
+  EXPECT_TRUE(resolved) << report["understood"];
+}
+
+TEST_F(PlanTest, ReadsAnAccelerateConfiguration) {
+  const std::string config = folder.write(
+      "fsdp.yaml",
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 4\nnum_machines: 2\n"
+      "fsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\n"
+      "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n");
+  const Json::Value report = plan_json({"--accelerate", config});
+  ASSERT_FALSE(report["plans"].empty());
+  EXPECT_EQ(report["plans"][0]["ranks"], 4);
+}
+
+TEST_F(PlanTest, RefusesWhatCannotBe) {
+  const auto expect = [&](std::vector<std::string> arguments, const std::string& words) {
+    const Outcome outcome = plan(std::move(arguments));
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+  };
+  expect({"--ranks", "0"}, "0 is not allowed");
+  expect({"--ranks", "2,x"}, "x is not allowed");
+  expect({"--micro-batch", ""}, "must not be empty");
+  expect({"--ranks", "2", "--sequence", "0"}, "0 is not allowed");
+  expect({"--ranks", "8", "--set", "cluster.nodes=2"}, "at least 4 for 8 ranks");
+  expect({"--ranks", "2", "--strategy", "ZERO9"}, "did you mean");
+  expect({"--ranks", "2", "--deepspeed", folder.path("none.json")}, "none.json");
+  const std::string contradiction =
+      folder.write("ds.json", R"({"train_batch_size": 24, "train_micro_batch_size_per_gpu": 3,
+                     "gradient_accumulation_steps": 4})");
+  expect({"--ranks", "4", "--deepspeed", contradiction}, "24");
+  expect({"--ranks", "2", "--deepspeed", contradiction, "--accelerate", contradiction},
+         "one of the two");
+  const std::string heads = folder.write("bad.json", [] {
+    std::string text = kModel;
+    return text.replace(text.find("\"num_attention_heads\": 8"), 24, "\"num_attention_heads\": 7");
+  }());
+  const Outcome outcome =
+      run_program({"plan", "--hf-config", heads, "--cluster", cluster, "--ranks", "2"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.err.find("num_attention_heads"), std::string::npos) << outcome.err;
+  const Outcome nothing = run_program({"plan", "--hf-config", model});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_NE(nothing.err.find("--cluster"), std::string::npos) << nothing.err;
+  const Outcome unknown = run_program({"plan", "--hf-config", model, "--cluster", "dgx-a10"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("did you mean \"dgx-a100\""), std::string::npos) << unknown.err;
+}
+
+}  // namespace
+}  // namespace shardscope::testing
