@@ -299,6 +299,9 @@ class Reader {
     if (fsdp.boolean("offload_params")) {
       config().parameter_offload = Offload::cpu;
       config().optimizer_offload = Offload::cpu;
+      fsdp.setting("offload_params").effect = Effect::not_modelled;
+      fsdp.setting("offload_params").meaning =
+          "the optimizer is on the CPU; shards of parameters stay on the device";
     }
     config().full_recomputation = fsdp.boolean("activation_checkpointing");
     Setting& prefetch = fsdp.setting("backward_prefetch");

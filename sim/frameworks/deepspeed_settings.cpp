@@ -10,6 +10,9 @@
 namespace shardscope {
 namespace {
 
+constexpr const char* kParametersStay =
+    "shards of parameters stay on the device: 2 bytes each more there, no transfers before gathers";
+
 // The value of the key in a block that may be missing.
 const ConfigValue* find(const ConfigValue* block, std::string_view key) {
   return block == nullptr || block->kind != ConfigValue::Kind::object ? nullptr : block->find(key);
@@ -202,7 +205,12 @@ class Reader {
     const std::string name = "zero_optimization." + std::string(key);
     const Setting& old = zero.setting(deprecated);
     if (zero.block(key) == nullptr) {
-      return has_effect && zero.boolean(deprecated) ? Offload::cpu : Offload::none;
+      const bool is_on_cpu = has_effect && zero.boolean(deprecated);
+      if (is_on_cpu && std::string_view(key) == "offload_param") {
+        zero.setting(deprecated).effect = Effect::not_modelled;
+        zero.setting(deprecated).meaning = kParametersStay;
+      }
+      return is_on_cpu ? Offload::cpu : Offload::none;
     }
     if (old.given != nullptr) {
       reading_.conflict(old.given->position, old.key, "is deprecated, and " + name + " is given",
@@ -214,6 +222,10 @@ class Reader {
     if (has_effect && device == "nvme") {
       reading_.fault(offload.setting("device").given->position, name + ".device",
                      "offload to NVMe is not modelled", "one of none, cpu");
+    }
+    if (has_effect && device == "cpu" && name == "zero_optimization.offload_param") {
+      offload.setting("device").effect = Effect::not_modelled;
+      offload.setting("device").meaning = kParametersStay;
     }
     offload.report(stage_, "stage", reading_);
     return has_effect && device == "cpu" ? Offload::cpu : Offload::none;

@@ -12,7 +12,7 @@ namespace shardscope {
 /// parameters, peak_bytes, device_memory_bytes, recommended; of those that do not fit
 /// lacking_bytes, category and phase; of those that do step_s, forward_s, backward_s, optimizer_s,
 /// exposed_communication_s, tokens_per_s, model_flops_utilization, sent_inside_nodes_bytes and
-/// sent_between_nodes_bytes (of a rank in a step, at most), which are null otherwise. host_bytes is
+/// sent_between_nodes_bytes (per rank and step, the mean), which are null otherwise. host_bytes is
 /// that of a rank, where the optimizer is on the host.
 std::string plan_json(const Plan& plan, const std::string& version);
 

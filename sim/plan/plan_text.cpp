@@ -128,7 +128,7 @@ void write_table(const Plan& plan, int ranks, Page& page) {
                    format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
                    "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
                    "optimizer its parts; exposed: waits for communication. MFU: model flops of the "
-                   "step over the devices' peak. Sent: by a rank in a step, at most.");
+                   "step over the devices' peak. Sent: per rank and step, the mean.");
 }
 
 const char* origin_text(Origin origin) {
@@ -196,7 +196,8 @@ void write_assumptions(const Plan& plan, Page& page) {
   if (scenario.training.optimizer_on_host) {
     page.entry("host",
                "holds the optimizer; " + format_bytes_per_s(scenario.host.link_bytes_per_s) +
-                   " to a device and back, " + significant(scenario.host.adam_parameters_per_s) +
+                   " to a device and back, " +
+                   format_count(static_cast<std::uint64_t>(scenario.host.adam_parameters_per_s)) +
                    " parameters updated per second and node");
   }
   const std::size_t accumulation = plan.points.front().accumulation;

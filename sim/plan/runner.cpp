@@ -46,14 +46,17 @@ PlanFigures figures_of(const Scenario& scenario, const Strategy& strategy, const
     *figures.mutable_peak() = rank->peak();
     figures.set_host_bytes(rank->host_peak_bytes());
   }
+  std::uint64_t sent = 0;
+  std::uint64_t between = 0;
   for (const RankResult& rank : run.ranks()) {
-    if (run.outcome() == "completed" && rank.steps_size() > 0) {
-      const RankStep& step = rank.steps(rank.steps_size() - 1);
-      figures.set_sent_bytes(std::max(figures.sent_bytes(), step.sent_bytes()));
-      figures.set_sent_between_nodes_bytes(
-          std::max(figures.sent_between_nodes_bytes(), step.sent_between_nodes_bytes()));
+    if (rank.steps_size() > 0) {
+      sent += rank.steps(rank.steps_size() - 1).sent_bytes();
+      between += rank.steps(rank.steps_size() - 1).sent_between_nodes_bytes();
     }
   }
+  const auto ranks = static_cast<std::uint64_t>(std::max(run.ranks_size(), 1));
+  figures.set_sent_bytes(sent / ranks);
+  figures.set_sent_between_nodes_bytes(between / ranks);
   if (run.steps_size() > 0) {
     *figures.mutable_time() = run.steps(run.steps_size() - 1).time();
   }

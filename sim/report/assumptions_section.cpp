@@ -43,7 +43,8 @@ std::string numbers_text(const TrainingOptions& training, const CollectiveSpec& 
 
 std::string host_text(const HostSpec& host) {
   return "holds the optimizer; " + format_bytes_per_s(host.link_bytes_per_s, kDigits) +
-         " to a device and back, " + significant(host.adam_parameters_per_s) +
+         " to a device and back, " +
+         format_count(static_cast<std::uint64_t>(host.adam_parameters_per_s)) +
          " parameters updated per second and node";
 }
 
