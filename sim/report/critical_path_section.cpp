@@ -130,8 +130,11 @@ void write_critical_path(const ComparedRuns& compared, Page& page) {
   }
   if (!too_large.empty()) {
     page.empty_line();
-    page.paragraph("No critical path of " + listed(too_large) +
-                   ": a step has more messages than are recorded.");
+    page.paragraph(
+        "No critical path of " + listed(too_large) +
+        (compared.scenario.cluster.collective.fidelity == Fidelity::message
+             ? ": a step has more messages than are recorded."
+             : ": collectives as flows (cluster.collective.fidelity) have no messages."));
   }
 }
 

@@ -257,7 +257,7 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
       }
       if (lacks_messages(step)) {
         cut += (cut.empty() ? "" : "; ") + run.strategy() + ": messages of step " +
-               std::to_string(step.front()->step()) + " are left out";
+               std::to_string(step.front()->step()) + " are left out, or were not simulated";
       }
       add_messages(step, first_process, flows, named, trace);
       written = step.front()->step();

@@ -269,7 +269,8 @@ TEST(Recording, LeavesOutTheMessagesOfCollectivesThatHaveTooMany) {
     EXPECT_EQ(rank.communication(1).transfers_size(), 0);
     EXPECT_GT(rank.communication(1).end_s(), rank.communication(1).begin_s());
   }
-  EXPECT_EQ(chrome_trace("", "", {run}, 1, 1).cut, "NAIVE_ZERO: messages of step 1 are left out");
+  EXPECT_EQ(chrome_trace("", "", {run}, 1, 1).cut,
+            "NAIVE_ZERO: messages of step 1 are left out, or were not simulated");
 }
 
 TEST(Recording, LeavesOutWhatComesAfterItsBudget) {
