@@ -348,6 +348,7 @@ void add_plan(CLI::App& app, PlanArguments& arguments, int& exit_code) {
   option("--strategy", arguments.strategy, "Strategies to compare, separated by commas", "LIST");
   add_set(*command, arguments.set, "Override a field, e.g. model.fused_attention=false");
   option("--json", arguments.json, "Write the plan as JSON; - is standard output", "FILE");
+  option("--html", arguments.html, "Write the plan as a page with charts; - as above", "FILE");
   command->callback([&] { exit_code = plan_command(arguments); });
 }
 

@@ -157,7 +157,7 @@ function endLabels(chart) {
   return ends.map((end) => ({...end, y: end.y - excess}));
 }
 
-// The name of each point beside it, where it covers no other.
+// The name of each point, or its data set's, beside it, where it covers no other.
 function pointLabels() {
   return {
     id: 'pointLabels',
@@ -168,7 +168,7 @@ function pointLabels() {
       ctx.fillStyle = themeColour('text');
       ctx.textBaseline = 'middle';
       const points = chart.data.datasets.flatMap((dataset, i) => chart.getDatasetMeta(i).data.map(
-          ({x, y}) => ({x, y, name: dataset.label})));
+          ({x, y}, k) => ({x, y, name: dataset.data[k].name || dataset.label})));
       const taken = points.map(({x, y}) => boxAround(x, y, 16, 16));
       for (const {x, y, name} of points) {
         const width = ctx.measureText(name).width;
@@ -181,6 +181,29 @@ function pointLabels() {
           ctx.fillText(name, box.left, (box.top + box.bottom) / 2);
         }
       }
+      ctx.restore();
+    },
+  };
+}
+
+// A ring around each point whose data say {ringed}.
+function pointRings() {
+  return {
+    id: 'pointRings',
+    afterDatasetsDraw(chart) {
+      const {ctx} = chart;
+      ctx.save();
+      ctx.strokeStyle = themeColour('text');
+      ctx.lineWidth = 2;
+      chart.data.datasets.forEach((dataset, i) => {
+        chart.getDatasetMeta(i).data.forEach(({x, y}, k) => {
+          if (dataset.data[k].ringed) {
+            ctx.beginPath();
+            ctx.arc(x, y, 12, 0, 2 * Math.PI);
+            ctx.stroke();
+          }
+        });
+      });
       ctx.restore();
     },
   };
