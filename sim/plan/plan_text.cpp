@@ -24,7 +24,7 @@ std::string plural(std::size_t count, const std::string& thing) {
 
 std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
 
-constexpr std::size_t kColumns = 13;
+constexpr std::size_t kColumns = 14;
 constexpr std::size_t kMostFitting = 12;
 constexpr std::size_t kMostOthers = 6;
 
