@@ -11,7 +11,7 @@ const PLAN_FILTERS = [
 
 function filterControl({name, label, text}, chosen, onChange) {
   const values = [...new Set(report.plan.plans.map((one) => one[name]))];
-  const choices = values.map((value) => [value, text(value)]);
+  const choices = values.map((value) => [String(value), text(value)]);
   return selectControl(`plans-${name}`, label, [['', 'all'], ...choices], '', (value) => {
     chosen.set(name, value);
     onChange();

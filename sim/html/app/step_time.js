@@ -79,6 +79,9 @@ function overlappedBar(time, unit) {
 
 function overlappedNote(times) {
   const meaning = 'Exposed communication: compute waits for it.';
+  if (!times.some((time) => time)) {
+    return meaning;
+  }
   return times.some((time) => time && overlappedOf(time) > 0)
       ? `${meaning} Hatched: communication in flight while compute goes on; it adds nothing to ` +
             'the bar, and lies anywhere in its compute part.'
@@ -119,8 +122,13 @@ function fullName({strategy, detail}) {
 }
 
 function barName({strategy, beside}) {
-  const lines = strategyLines(strategy);
-  return beside ? [lines, beside].flat() : lines;
+  const lines = [strategyLines(strategy)].flat();
+  if (beside && isNarrow()) {
+    lines.push(`${lines.pop()}, ${beside}`);
+  } else if (beside) {
+    lines.push(beside);
+  }
+  return lines.length === 1 ? lines[0] : lines;
 }
 
 function barChartHeight(bars) {
@@ -134,7 +142,7 @@ function barChartOptions(title) {
     layout: {padding: {right: 64}},
     scales: {
       x: {...figureAxis(title), stacked: true},
-      y: {stacked: true, grid: {display: false}, ticks: {color: themeColour('text')}},
+      y: {stacked: true, grid: {display: false}, ticks: {color: themeColour('text'), autoSkip: false}},
     },
   };
 }
