@@ -23,18 +23,17 @@ function addTableOfPlan() {
   const order = {column: null, descending: false, choose: chooseColumn};
   const place = element('div');
   const status = element('p', {class: 'note', role: 'status'});
+  const {plans} = report.plan;
+  // Units and columns stay those of all candidates, whatever is filtered.
+  const all = planTable('Candidates', plans);
+  const recommended = all.columns.findIndex(({name}) => name === 'recommended');
   let shown = null;
 
   function show() {
-    const {plans} = report.plan;
-    const candidates = plans.filter((one) => [...chosen].every(
-        ([name, value]) => value === '' || String(one[name]) === value));
-    // Units and columns stay those of all candidates, whatever is filtered.
-    const all = planTable('Candidates', plans);
-    const kept = all.rows.filter((_, i) => candidates.includes(plans[i]));
+    const kept = all.rows.filter((_, i) => [...chosen].every(
+        ([name, value]) => value === '' || String(plans[i][name]) === value));
     shown = {...all, rows: order.column === null
         ? kept : sortedRows(kept, order.column, order.descending)};
-    const recommended = all.columns.findIndex(({name}) => name === 'recommended');
     const scrolled = place.firstChild ? place.firstChild.scrollLeft : 0;
     place.replaceChildren(dataTable(all.caption, all.columns, shown.rows, {
       order, isMarked: (row) => row[recommended], most: MOST_CANDIDATES_SHOWN,
