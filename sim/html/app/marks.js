@@ -221,8 +221,8 @@ function boxAround(x, y, width, height) {
 // `more` is how much farther away than beside a small point.
 function placesBeside(x, y, width, more) {
   const away = width / 2 + 12 + more;
-  return [[away, 0], [-away, 0], [0, -16 - more], [0, 16 + more], [away, -14], [away, 14], [-away, -14],
-          [-away, 14], [0, -30], [0, 30]]
+  return [[away, 0], [-away, 0], [0, -16 - more], [0, 16 + more], [away, -14], [away, 14],
+          [-away, -14], [-away, 14], [0, -30], [0, 30]]
       .map(([right, down]) => boxAround(x + right, y + down, width, 14));
 }
 

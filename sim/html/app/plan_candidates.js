@@ -44,13 +44,17 @@ function candidatePoints(candidates, strategy, bytes, rate) {
   };
 }
 
+function isPlaced({outcome}) {
+  return outcome === 'completed' || outcome === 'out_of_memory';
+}
+
 function candidatesNote(candidates) {
   const misfits = candidates.filter(({outcome}) => outcome === 'out_of_memory').length;
-  const failed = candidates.filter(({outcome}) => !['completed', 'out_of_memory'].includes(outcome));
-  return 'Higher and further left is better. The number beside a point is its micro-batch; r, and ' +
-         'hollow: activations are recomputed.' +
+  const failed = candidates.filter((one) => !isPlaced(one)).map(candidateName);
+  return 'Higher and further left is better. The number beside a point is its micro-batch; r, ' +
+         'and hollow: activations are recomputed.' +
          (misfits > 0 ? ` At the foot: the ${formatCount(misfits)} that do not fit.` : '') +
-         (failed.length > 0 ? ` Not placed: ${failed.map(candidateName).join('; ')} (failed).` : '');
+         (failed.length > 0 ? ` Not placed: ${failed.join('; ')} (failed).` : '');
 }
 
 function candidateAxes(peaks, capacity, bytes, rate, anyFits) {
@@ -69,7 +73,7 @@ function candidateAxes(peaks, capacity, bytes, rate, anyFits) {
 
 function drawCandidates(ranks) {
   const candidates = candidatesOn(ranks);
-  const placed = candidates.filter(({outcome}) => ['completed', 'out_of_memory'].includes(outcome));
+  const placed = candidates.filter(isPlaced);
   const capacity = report.plan.plans.find((one) => one.ranks === ranks).device_memory_bytes;
   const peaks = placed.map(({peak_bytes: peak}) => peak);
   const bytes = unitFor('B', largestOf([...peaks, capacity]));
@@ -136,8 +140,8 @@ function timeOfCandidate(candidate, share) {
 function unlikeSteps(candidates) {
   const tokens = candidates.filter(({fits}) => fits).map(
       (one) => Math.round(one.tokens_per_s * one.step_s));
-  return new Set(tokens).size > 1
-      ? ' Their steps train on different numbers of tokens: the time of a million compares them.' : '';
+  return new Set(tokens).size < 2 ? '' : ' Their steps train on different numbers of tokens: ' +
+                                         'the time of a million compares them.';
 }
 
 function drawPlanSteps(ranks, {quantity, share}) {

@@ -142,7 +142,11 @@ function barChartOptions(title) {
     layout: {padding: {right: 64}},
     scales: {
       x: {...figureAxis(title), stacked: true},
-      y: {stacked: true, grid: {display: false}, ticks: {color: themeColour('text'), autoSkip: false}},
+      y: {
+        stacked: true,
+        grid: {display: false},
+        ticks: {color: themeColour('text'), autoSkip: false},
+      },
     },
   };
 }
