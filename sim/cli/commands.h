@@ -75,6 +75,7 @@ struct PlanArguments {
   std::optional<std::string> strategy;
   std::vector<std::string> set;
   std::optional<std::string> json;  ///< "-" is standard output.
+  std::optional<std::string> html;  ///< The same.
 };
 int plan_command(const PlanArguments& arguments);
 

@@ -73,7 +73,7 @@ constexpr const char* kCollectiveExamples = R"(Examples:
 
 constexpr const char* kPlanExamples = R"(Examples:
   shardscope plan --hf-config config.json --cluster dgx-a100 --ranks 8,64
-  shardscope plan my.textproto --micro-batch 1,2,4,8 --json plan.json
+  shardscope plan my.textproto --micro-batch 1,2,4,8 --html plan.html
   shardscope plan --hf-config config.json --deepspeed ds_config.json --cluster my.textproto
   shardscope plan --hf-config config.json --accelerate fsdp.yaml --cluster platform.xml \
     --set cluster.device.preset=a100-80g --sequence 4096
@@ -348,6 +348,7 @@ void add_plan(CLI::App& app, PlanArguments& arguments, int& exit_code) {
   option("--strategy", arguments.strategy, "Strategies to compare, separated by commas", "LIST");
   add_set(*command, arguments.set, "Override a field, e.g. model.fused_attention=false");
   option("--json", arguments.json, "Write the plan as JSON; - is standard output", "FILE");
+  option("--html", arguments.html, "Write the plan as a page with charts; - as above", "FILE");
   command->callback([&] { exit_code = plan_command(arguments); });
 }
 

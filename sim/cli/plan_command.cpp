@@ -1,3 +1,4 @@
+#include <json/json.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,9 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
+#include "sim/cli/output_files.h"
+#include "sim/html/html_report.h"
+#include "sim/html/plan_data.h"
 #include "sim/plan/make_plan.h"
 #include "sim/plan/plan_json.h"
 #include "sim/plan/plan_text.h"
@@ -138,11 +142,73 @@ std::vector<Override> overrides_of(const PlanArguments& arguments) {
   return overrides;
 }
 
+// Before anything is read or run: can the outputs be written, and do they replace anything?
+void check_outputs(const PlanArguments& arguments, Messages& messages) {
+  OutputFiles files(messages);
+  const auto add_input = [&](const std::optional<std::string>& path, const std::string& what) {
+    if (path.has_value()) {
+      files.add_input(*path, what);
+    }
+  };
+  add_input(arguments.scenario, "the scenario");
+  add_input(arguments.cluster, "the cluster");
+  add_input(arguments.hf_config, "the model");
+  add_input(arguments.deepspeed, "the configuration of DeepSpeed");
+  add_input(arguments.accelerate, "the configuration of Accelerate");
+  const auto add_output = [&](const std::string& option, const std::optional<std::string>& path) {
+    if (path.has_value() && *path != "-") {
+      files.add_output(option, *path);
+      check_writable(*path, messages);
+    }
+  };
+  add_output("--json", arguments.json);
+  add_output("--html", arguments.html);
+  if (arguments.html == "-" && arguments.json == "-") {
+    messages.emplace_back("--html: standard output is also an output of --json");
+  }
+}
+
+// The scenario's name; without a scenario what was given instead: "llama/config.json on dgx-a100".
+std::string title(const PlanArguments& arguments, const Plan& plan) {
+  if (arguments.scenario.has_value()) {
+    return plan.points.front().scenario.name;
+  }
+  const std::filesystem::path cluster(*arguments.cluster);
+  const std::string where = " on " + cluster.filename().string();
+  if (!arguments.hf_config.has_value()) {
+    return "Model of the cluster's scenario" + where;
+  }
+  const std::filesystem::path model(absolute(*arguments.hf_config));
+  return (model.parent_path().filename() / model.filename()).string() + where;
+}
+
+// Writes the reports. The exit code as far as they decide it.
+int write_reports(const PlanArguments& arguments, const Plan& plan) {
+  if (arguments.html.has_value()) {
+    const std::string page =
+        html_report(plan_data(plan, title(arguments, plan), SHARDSCOPE_VERSION));
+    if (const int code = write_or_print(*arguments.html, page); code != 0) {
+      return code;
+    }
+  }
+  if (arguments.json.has_value()) {
+    const std::string text = plan_json(plan, SHARDSCOPE_VERSION);
+    if (const int code = write_or_print(*arguments.json, text); code != 0) {
+      return code;
+    }
+  }
+  if (arguments.html == "-" || arguments.json == "-") {
+    return 0;
+  }
+  return print(plan_text(plan, is_colour_terminal(), terminal_width()));
+}
+
 std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages& messages) {
   const auto folder = data_folder(messages);
   if (!folder.has_value()) {
     return std::nullopt;
   }
+  check_outputs(arguments, messages);
   PlanRequest request;
   request.platforms = *folder / "platforms";
   std::optional<ScenarioFile> file = base_file(arguments, request.platforms, messages);
@@ -212,13 +278,7 @@ int plan_command(const PlanArguments& arguments) {
       return 128 + Interruption::signal();
     }
   }
-  if (arguments.json.has_value()) {
-    const int code = write_or_print(*arguments.json, plan_json(*plan, SHARDSCOPE_VERSION));
-    if (code != 0 || *arguments.json == "-") {
-      return code;
-    }
-  }
-  const int code = print(plan_text(*plan, is_colour_terminal(), terminal_width()));
+  const int code = write_reports(arguments, *plan);
   const bool died = std::any_of(plan->rows.begin(), plan->rows.end(), [](const PlanRow& row) {
     return row.figures.outcome() == "failed";
   });

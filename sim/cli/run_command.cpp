@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "sim/chakra/chakra_files.h"
@@ -19,9 +18,9 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
+#include "sim/cli/output_files.h"
 #include "sim/cli/step_range.h"
 #include "sim/cluster/network.h"
-#include "sim/files/atomic_file.h"
 #include "sim/files/new_folder.h"
 #include "sim/html/html_report.h"
 #include "sim/html/run_data.h"
@@ -53,66 +52,42 @@ void check_host_memory(const std::string& path, const Scenario& scenario, Messag
   }
 }
 
-void check_writable(const std::string& path, Messages& messages) {
-  if (const std::optional<std::string> reason = why_not_writable(path)) {
-    messages.push_back(*reason);
-  }
-}
-
 void check_weights_files(const std::string& folder, const Scenario& scenario, Messages& messages) {
   for (const Strategy& strategy : scenario.strategies) {
     check_writable(weights_path(folder, strategy), messages);
   }
 }
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  return fs::equivalent(a, b, ignored) ||
-         fs::weakly_canonical(a, ignored) == fs::weakly_canonical(b, ignored);
-}
-
 // No output may take the place of a file that the run reads, or of another output.
 void check_collisions(const RunArguments& arguments, const Scenario& scenario, Messages& messages) {
-  std::vector<std::pair<std::string, std::string>> taken = {{arguments.scenario, "the scenario"}};
+  OutputFiles files(messages);
+  files.add_input(arguments.scenario, "the scenario");
   if (scenario.weights_file.has_value()) {
-    taken.emplace_back(*scenario.weights_file, "model.weights_file");
+    files.add_input(*scenario.weights_file, "model.weights_file");
   }
   if (scenario.data_file.has_value()) {
-    taken.emplace_back(*scenario.data_file, "data.file");
+    files.add_input(*scenario.data_file, "data.file");
   }
-  const auto check = [&](const std::string& option, const std::string& path) {
-    for (const auto& [other, what] : taken) {
-      if (is_same_file(path, other)) {
-        messages.push_back(option + ": " + shown(path) + " is also " + what +
-                           ", which it would replace");
-      }
-    }
-  };
-  const auto add_output = [&](const std::string& option, const std::string& path) {
-    check(option, path);
-    taken.emplace_back(path, "an output of " + option);
-  };
-  if (arguments.json.has_value() && *arguments.json != "-") {
-    add_output("--json", *arguments.json);
+  if (arguments.json.has_value()) {
+    files.add_output("--json", *arguments.json);
   }
   if (arguments.trace.has_value()) {
-    add_output("--trace", *arguments.trace);
+    files.add_output("--trace", *arguments.trace);
   }
-  if (arguments.html.has_value() && *arguments.html != "-") {
-    add_output("--html", *arguments.html);
+  if (arguments.html.has_value()) {
+    files.add_output("--html", *arguments.html);
   }
   if (arguments.html == "-" && arguments.json == "-") {
     messages.emplace_back("--html: standard output is also an output of --json");
   }
   if (arguments.save_weights.has_value()) {
     for (const Strategy& strategy : scenario.strategies) {
-      add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
+      files.add_output("--save-weights", weights_path(*arguments.save_weights, strategy));
     }
   }
   if (arguments.chakra.has_value()) {
     for (const std::string& path : chakra_paths(*arguments.chakra, scenario.world_size)) {
-      check("--chakra", path);  // They differ from each other.
+      files.check("--chakra", path);  // They differ from each other.
     }
   }
 }

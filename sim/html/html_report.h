@@ -19,6 +19,8 @@
 //          "outcome": "completed" | "out_of_memory" | "failed", "failure", COLUMN: number, ... } ],
 //       "findings": [ { "kind", "text", "axis": which, "at": position on it, "between": [a, b],
 //          "strategies": [NAME], "fixed": {FIELD: value of another axis, as text} } ] } }
+// and of a plan:
+//   { "kind": "plan", "title": NAME, "shardscope": VERSION, "plan": what plan_json.h describes }
 // "micro_step" is there if a step has several. "timelines", "default_options", "answer", "labels"
 // and "findings" may be left out, and so may what a strategy that did not complete does not have.
 // Units are "s", "B", "B/s" or "".

@@ -46,9 +46,10 @@ Json::Value row_value(const Plan& plan, const PlanRow& row) {
   if (point.scenario.training.optimizer_on_host) {
     value["host_bytes"] = integer(row.figures.host_bytes());
   }
-  for (const char* name : {"step_s", "forward_s", "backward_s", "optimizer_s",
-                           "exposed_communication_s", "tokens_per_s", "model_flops_utilization",
-                           "sent_inside_nodes_bytes", "sent_between_nodes_bytes"}) {
+  for (const char* name :
+       {"step_s", "forward_s", "backward_s", "optimizer_s", "exposed_communication_s",
+        "busy_communication_s", "tokens_per_s", "model_flops_utilization",
+        "sent_inside_nodes_bytes", "sent_between_nodes_bytes"}) {
     value[name] = Json::Value();
   }
   if (!row.completed()) {
@@ -61,6 +62,7 @@ Json::Value row_value(const Plan& plan, const PlanRow& row) {
   value["backward_s"] = time.backward_s();
   value["optimizer_s"] = time.optimizer_s();
   value["exposed_communication_s"] = time.exposed_communication_s();
+  value["busy_communication_s"] = time.busy_communication_s();
   value["tokens_per_s"] = tokens_per_s(plan, row);
   value["model_flops_utilization"] = model_flops_utilization(plan, row);
   value["sent_inside_nodes_bytes"] =
@@ -135,7 +137,7 @@ Json::Value assumptions_value(const Plan& plan) {
 
 }  // namespace
 
-std::string plan_json(const Plan& plan, const std::string& version) {
+Json::Value plan_value(const Plan& plan, const std::string& version) {
   Json::Value root;
   root["shardscope"] = version;
   root["recommendations"] = Json::Value(Json::arrayValue);
@@ -156,10 +158,14 @@ std::string plan_json(const Plan& plan, const std::string& version) {
     root["understood"] = understood_value(plan);
   }
   root["assumptions"] = assumptions_value(plan);
+  return root;
+}
+
+std::string plan_json(const Plan& plan, const std::string& version) {
   Json::StreamWriterBuilder builder;
   builder["indentation"] = "  ";
   builder["precision"] = 17;
-  return Json::writeString(builder, root) + "\n";
+  return Json::writeString(builder, plan_value(plan, version)) + "\n";
 }
 
 }  // namespace shardscope

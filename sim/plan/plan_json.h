@@ -6,14 +6,22 @@
 
 #include "sim/plan/plan.h"
 
+namespace Json {
+class Value;
+}
+
 namespace shardscope {
 
 /// Members of "plans": strategy, ranks, micro_batch, accumulation, recompute, fits, outcome,
 /// parameters, peak_bytes, device_memory_bytes, recommended; of those that do not fit
 /// lacking_bytes, category and phase; of those that do step_s, forward_s, backward_s, optimizer_s,
-/// exposed_communication_s, tokens_per_s, model_flops_utilization, sent_inside_nodes_bytes and
-/// sent_between_nodes_bytes (per rank and step, the mean), which are null otherwise. host_bytes is
-/// that of a rank, where the optimizer is on the host.
+/// exposed_communication_s, busy_communication_s (in flight, waited for or not), tokens_per_s,
+/// model_flops_utilization, sent_inside_nodes_bytes and sent_between_nodes_bytes (per rank and
+/// step, the mean), which are null otherwise. host_bytes is that of a rank, where the optimizer is
+/// on the host.
+Json::Value plan_value(const Plan& plan, const std::string& version);
+
+/// The same as text, a line for each member.
 std::string plan_json(const Plan& plan, const std::string& version);
 
 }  // namespace shardscope

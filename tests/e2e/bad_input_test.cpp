@@ -278,6 +278,37 @@ TEST_F(BadInput, OutputsThatWouldReplaceAnInputOrEachOther) {
   EXPECT_EQ(folder.read("small.textproto"), kept);
 }
 
+TEST_F(BadInput, OutputsOfAPlan) {
+  fs::create_directory(folder.path("directory"));
+  const std::string model = folder.write("config.json", "{}");
+  const std::string config = folder.write("ds_config.json", "{}");
+  for (const char* option : {"--json", "--html"}) {
+    SCOPED_TRACE(option);
+    for (const char* path : {"directory", "none/plan", "config.json/plan"}) {
+      expect_refused({"plan", small, option, folder.path(path)},
+                     {folder.path(path), "cannot be written"});
+    }
+    expect_refused({"plan", small, option, small}, {option, "is also the scenario"});
+    expect_refused({"plan", small, "--hf-config", model, option, model},
+                   {option, model, "is also the model, which it would replace"});
+    expect_refused({"plan", small, "--deepspeed", config, option, folder.path("./ds_config.json")},
+                   {option, "is also the configuration of DeepSpeed"});
+    expect_refused({"plan", "--cluster", small, option, small}, {option, "is also the cluster"});
+    expect_refused({"plan", small, option, ""}, {option, "must not be empty"});
+    expect_refused({"plan", small, option}, {option});
+    expect_refused({"plan", small, "--strategy", "DDP", option, "/dev/full"},
+                   {"/dev/full: cannot be written: No space left on device"});
+  }
+  const std::string plan = folder.path("plan");
+  expect_refused({"plan", small, "--json", plan, "--html", plan},
+                 {"--html", plan, "an output of --json"});
+  expect_refused({"plan", small, "--json", "-", "--html", "-"},
+                 {"--html: standard output is also an output of --json"});
+  // All at once.
+  expect_refused({"plan", small, "--ranks", "0", "--json", small, "--html", folder.path("none/p")},
+                 {"--ranks", "--json", "is also the scenario", "none/p"});
+}
+
 TEST_F(BadInput, InWhatATraceCovers) {
   const std::string trace = folder.path("trace.json");
   for (const char* steps : {"0..1", "3..2", "2..9", "..", "1..", "..2", "1...2", "a", "", "1.5",

@@ -134,6 +134,32 @@ TEST_F(CommandLine, AHtmlPageComesBesideTheOtherReports) {
   expect_mentions(folder.read("report.html").substr(0, 100), {"<!doctype html>"});
 }
 
+TEST_F(CommandLine, APageOfAPlanComesBesideTheOtherReports) {
+  const std::vector<std::string> plan = {"plan",      small,           "--strategy",
+                                         "DDP,ZERO3", "--micro-batch", "1"};
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = plan;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(arguments);
+    expect_success(outcome);
+    return outcome.out;
+  };
+  const std::string text =
+      run({"--html", folder.path("plan.html"), "--json", folder.path("plan.json")});
+  EXPECT_EQ(text, run({}));
+  EXPECT_EQ(folder.read("plan.json"), run({"--json", "-"}));
+  EXPECT_EQ(folder.read("plan.html"), run({"--html", "-"}));
+  expect_mentions(folder.read("plan.html").substr(0, 100), {"<!doctype html>"});
+}
+
+// The table had fewer cells in the rows of those.
+TEST_F(CommandLine, APlanOfCandidatesThatDoNotFitIsATable) {
+  const Outcome outcome = run_program({"plan", small, "--strategy", "DDP", "--micro-batch", "1",
+                                       "--set", "cluster.device.memory=100B"});
+  expect_success(outcome);
+  expect_mentions(outcome.out, {"Nothing fits.", "DDP"});
+}
+
 TEST_F(CommandLine, WhatIsNotANumberIsNull) {
   const Outcome outcome =
       run_program({"run", small, "--json", "-", "--set", "training.optimizer.learning_rate=1e38"});

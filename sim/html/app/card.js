@@ -1,4 +1,5 @@
-// A chart with its heading, controls, legend, note, table and CSV file.
+// A section of the page, and one that is a chart with its controls, legend, note, table and CSV
+// file.
 //
 // `draw()` returns {config, height, legend, note, summary, table: {caption, columns, rows}}: what
 // Chart.js is to show, the entries of the legend, a text or element below it, one sentence for
@@ -6,6 +7,20 @@
 
 // What is drawn anew in another theme and for other strategies.
 const repaints = [];
+
+function addSection({id, title, wide = false}, ...children) {
+  document.getElementById('cards').append(element(
+      'section', {id, class: wide ? 'card wide' : 'card', 'aria-labelledby': `${id}-title`},
+      element('h2', {id: `${id}-title`}, title), ...children));
+}
+
+// A button that saves what `shown()` returns, {columns, rows}, as a CSV file.
+function csvButton(id, shown) {
+  const button = element('button', {type: 'button', class: 'csv'}, 'Download CSV');
+  button.addEventListener('click', () => download(`${id}.csv`,
+                                                  csvText(shown().columns, shown().rows)));
+  return button;
+}
 
 function addCard({id, title, controls = [], wide = false, draw}) {
   const canvas = element('canvas', {role: 'img', id: `${id}-chart`});
@@ -20,15 +35,11 @@ function addCard({id, title, controls = [], wide = false, draw}) {
     shown: null,
     chart: null,
   };
-  const save = element('button', {type: 'button', class: 'csv'}, 'Download CSV');
-  save.addEventListener('click', () => download(`${id}.csv`,
-                                                csvText(card.shown.columns, card.shown.rows)));
-  document.getElementById('cards').append(element(
-      'section', {id, class: wide ? 'card wide' : 'card', 'aria-labelledby': `${id}-title`},
-      element('h2', {id: `${id}-title`}, title),
-      element('div', {class: 'controls'}, ...controls), card.legend, card.frame, card.note,
-      element('div', {class: 'data'}, element('details', {}, element('summary', {}, 'Table'),
-                                              card.table), save)));
+  addSection({id, title, wide}, element('div', {class: 'controls'}, ...controls), card.legend,
+             card.frame, card.note,
+             element('div', {class: 'data'},
+                     element('details', {}, element('summary', {}, 'Table'), card.table),
+                     csvButton(id, () => card.shown)));
   repaints.push(() => redraw(card));
   return card;
 }

@@ -9,6 +9,7 @@ const UNITS = {
   's': TIME_UNITS,
   'B': BYTE_UNITS,
   'B/s': BYTE_UNITS.map(([size, name]) => [size, `${name}/s`]),
+  'tokens/s': COUNT_UNITS.map(([size, name]) => [size, `${name} tokens/s`.trim()]),
   'flop': COUNT_UNITS.map(([size, name]) => [size, `${name}flop`]),
 };
 
@@ -66,6 +67,11 @@ function formatLoss(value) {
 
 function formatCount(value) {
   return isNumber(value) ? value.toLocaleString('en-US') : '–';
+}
+
+// "274,597": four digits at least, as candidates are close to each other.
+function formatRate(value) {
+  return value < 1000 ? trimmed(significant(value, 4)) : formatCount(Math.round(value));
 }
 
 function formatPercent(share) {

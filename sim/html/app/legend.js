@@ -24,6 +24,11 @@ function swatch(entry) {
     if (entry.upright) {
       strokeSegments(context, [[SWATCH_WIDTH / 2, 0, SWATCH_WIDTH / 2, SWATCH_HEIGHT]]);
     }
+    if (entry.ring) {
+      context.beginPath();
+      context.arc(SWATCH_WIDTH / 2, middle, 6, 0, 2 * Math.PI);
+      context.stroke();
+    }
     if (entry.point) {
       Chart.helpers.drawPoint(context, {pointStyle: entry.point, radius: 5, borderWidth: 2},
                               SWATCH_WIDTH / 2, middle);
@@ -32,7 +37,7 @@ function swatch(entry) {
   return canvas;
 }
 
-// Entries {label} with {fill}, or {colour} and any of {dash, upright, point}.
+// Entries {label} with {fill}, or {colour} and any of {dash, upright, ring, point}.
 function legendList(entries) {
   const list = element('ul', {class: 'legend'});
   for (const entry of entries) {

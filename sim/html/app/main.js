@@ -1,8 +1,15 @@
 // Puts the page together from its data.
 
 const report = JSON.parse(document.getElementById('data').textContent);
-const isSweep = report.kind === 'sweep';
-report.strategies = isSweep ? sweepStrategies() : report.run.runs.map((run) => run.strategy);
+const PAGES = {
+  run: {strategies: () => report.run.runs.map(({strategy}) => strategy),
+        colophon: colophonOfRun, show: showRun},
+  sweep: {strategies: sweepStrategies,
+          colophon: () => `Arithmetic ${report.sweep.arithmetic}.`, show: showSweep},
+  plan: {strategies: planStrategies, colophon: colophonOfPlan, show: showPlan},
+};
+const page = PAGES[report.kind];
+report.strategies = page.strategies();
 report.shown = new Set(report.strategies);
 
 function isShown(strategy) {
@@ -27,31 +34,21 @@ function showStrategies() {
 function showHeader() {
   document.title = `${report.title} – Shardscope`;
   document.getElementById('title').textContent = report.title;
-  document.getElementById('kind').textContent =
-      isSweep ? 'Shardscope: sweep' : 'Shardscope: run';
-  document.getElementById('colophon').textContent = colophon();
+  document.getElementById('kind').textContent = `Shardscope: ${report.kind}`;
+  document.getElementById('colophon').textContent =
+      `Made by shardscope ${report.shardscope}. ${page.colophon()}`;
 }
 
 // What the report rests on, in short; the text report says all of it.
-function colophon() {
-  const made = `Made by shardscope ${report.shardscope}.`;
-  if (isSweep) {
-    return `${made} Arithmetic ${report.sweep.arithmetic}.`;
-  }
+function colophonOfRun() {
   const {network, device, arithmetic, precision, algorithm} = report.run.assumptions;
-  return `${made} Scenario digest ${report.run.digest}. ` +
+  return `Scenario digest ${report.run.digest}. ` +
          `Network: ${network.description}. Device: ${device.preset}, ` +
          `${formatQuantity(device.memory_bytes, 'B')}. ${precision}, ${algorithm}, arithmetic ` +
          `${arithmetic}.`;
 }
 
-showHeader();
-showStrategies();
-if (isSweep) {
-  showAnswerOfSweep();
-  addSweepCurves();
-  addSweepPointCharts();
-} else {
+function showRun() {
   showAnswerOfRun();
   addStepTimeOfRun();
   addMemoryOfRun();
@@ -65,11 +62,19 @@ if (isSweep) {
       addLossScaleOfRun();
     }
   }
-}
-if (report.timelines) {
-  addTimeline();
-}
-if (!isSweep) {
+  if (report.timelines) {
+    addTimeline();
+  }
   addOptionsOfRun();
 }
+
+function showSweep() {
+  showAnswerOfSweep();
+  addSweepCurves();
+  addSweepPointCharts();
+}
+
+showHeader();
+showStrategies();
+page.show();
 watchTheme();  // Draws.

@@ -157,7 +157,7 @@ function endLabels(chart) {
   return ends.map((end) => ({...end, y: end.y - excess}));
 }
 
-// The name of each point beside it, where it covers no other.
+// The name of each point, or its data set's, beside it, where it covers no other.
 function pointLabels() {
   return {
     id: 'pointLabels',
@@ -168,11 +168,14 @@ function pointLabels() {
       ctx.fillStyle = themeColour('text');
       ctx.textBaseline = 'middle';
       const points = chart.data.datasets.flatMap((dataset, i) => chart.getDatasetMeta(i).data.map(
-          ({x, y}) => ({x, y, name: dataset.label})));
-      const taken = points.map(({x, y}) => boxAround(x, y, 16, 16));
-      for (const {x, y, name} of points) {
+          ({x, y}, k) => ({
+            x, y, name: dataset.data[k].name || dataset.label,
+            size: dataset.data[k].ringed ? 2 * RING_RADIUS : 16,
+          })));
+      const taken = points.map(({x, y, size}) => boxAround(x, y, size, size));
+      for (const {x, y, name, size} of points) {
         const width = ctx.measureText(name).width;
-        const box = placesBeside(x, y, width).find(
+        const box = placesBeside(x, y, width, size / 2 - 8).find(
             (place) => place.left >= 0 && place.right <= ctx.canvas.clientWidth &&
                        place.top >= chartArea.top && place.bottom <= chartArea.bottom &&
                        !taken.some((other) => overlap(place, other)));
@@ -186,14 +189,40 @@ function pointLabels() {
   };
 }
 
+const RING_RADIUS = 12;
+
+// A ring around each point whose data say {ringed}.
+function pointRings() {
+  return {
+    id: 'pointRings',
+    afterDatasetsDraw(chart) {
+      const {ctx} = chart;
+      ctx.save();
+      ctx.strokeStyle = themeColour('text');
+      ctx.lineWidth = 2;
+      chart.data.datasets.forEach((dataset, i) => {
+        chart.getDatasetMeta(i).data.forEach(({x, y}, k) => {
+          if (dataset.data[k].ringed) {
+            ctx.beginPath();
+            ctx.arc(x, y, RING_RADIUS, 0, 2 * Math.PI);
+            ctx.stroke();
+          }
+        });
+      });
+      ctx.restore();
+    },
+  };
+}
+
 function boxAround(x, y, width, height) {
   return {left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2};
 }
 
-function placesBeside(x, y, width) {
-  const away = width / 2 + 12;
-  return [[away, 0], [-away, 0], [0, -16], [0, 16], [away, -14], [away, 14], [-away, -14],
-          [-away, 14], [0, -30], [0, 30]]
+// `more` is how much farther away than beside a small point.
+function placesBeside(x, y, width, more) {
+  const away = width / 2 + 12 + more;
+  return [[away, 0], [-away, 0], [0, -16 - more], [0, 16 + more], [away, -14], [away, 14],
+          [-away, -14], [-away, 14], [0, -30], [0, 30]]
       .map(([right, down]) => boxAround(x + right, y + down, width, 14));
 }
 

@@ -20,9 +20,7 @@ function addOptionsOfRun() {
     return;
   }
   const place = element('div');
-  document.getElementById('cards').append(element(
-      'section', {id: 'options', class: 'card wide', 'aria-labelledby': 'options-title'},
-      element('h2', {id: 'options-title'}, 'Options of the strategies'), place));
+  addSection({id: 'options', title: 'Options of the strategies', wide: true}, place);
   repaints.push(() => place.replaceChildren(
       optionsTable(runs.filter(({strategy}) => isShown(strategy)))));
 }

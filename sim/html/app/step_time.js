@@ -1,6 +1,8 @@
 // The time of a step, stacked: what computes, and what only waits.
 
-function drawStepTime(rows, caption) {
+// Rows as runRows makes them; `detail` of a row says more than its strategy, `beside` is that
+// beside its bar. `quantity` is what the bars show.
+function drawStepTime(rows, caption, quantity = 'time of a step') {
   const times = rows.map(({time}) => time);
   const walls = times.map((time) => (time ? time.wall_s : 0));
   const unit = unitFor('s', largestOf(walls));
@@ -41,20 +43,20 @@ function drawStepTime(rows, caption) {
     height: barChartHeight(rows.length),
     legend,
     note: overlappedNote(times),
-    summary: `Stacked bars of the time of a step. ${rows.map(
-        ({strategy, problem}, i) => `${strategy}: ${problem || labels[i].text}`).join('; ')}.`,
+    summary: `Stacked bars of the ${quantity}. ${rows.map(
+        (row, i) => `${fullName(row)}: ${row.problem || labels[i].text}`).join('; ')}.`,
     table: stepTimeTable(rows, caption),
     config: {
       type: 'bar',
-      data: {labels: rows.map(({strategy}) => strategyLines(strategy)), datasets},
+      data: {labels: rows.map(barName), datasets},
       options: {
-        ...barChartOptions(`time of a step, ${unit.name}`),
+        ...barChartOptions(`${quantity}, ${unit.name}`),
         plugins: {tooltip: {
           mode: 'nearest',
           callbacks: {
-            title: ([item]) => rows[item.dataIndex].strategy,
+            title: ([item]) => fullName(rows[item.dataIndex]),
             label: (item) => phaseHover(item.dataset.label, times[item.dataIndex]),
-            footer: ([item]) => `step: ${formatQuantity(walls[item.dataIndex], 's')}`,
+            footer: ([item]) => `${quantity}: ${formatQuantity(walls[item.dataIndex], 's')}`,
           },
         }},
       },
@@ -77,6 +79,9 @@ function overlappedBar(time, unit) {
 
 function overlappedNote(times) {
   const meaning = 'Exposed communication: compute waits for it.';
+  if (!times.some((time) => time)) {
+    return meaning;
+  }
   return times.some((time) => time && overlappedOf(time) > 0)
       ? `${meaning} Hatched: communication in flight while compute goes on; it adds nothing to ` +
             'the bar, and lies anywhere in its compute part.'
@@ -112,6 +117,20 @@ function stepTimeTable(rows, caption) {
   };
 }
 
+function fullName({strategy, detail}) {
+  return detail ? `${strategy}, ${detail}` : strategy;
+}
+
+function barName({strategy, beside}) {
+  const lines = [strategyLines(strategy)].flat();
+  if (beside && isNarrow()) {
+    lines.push(`${lines.pop()}, ${beside}`);
+  } else if (beside) {
+    lines.push(beside);
+  }
+  return lines.length === 1 ? lines[0] : lines;
+}
+
 function barChartHeight(bars) {
   return 70 + 46 * Math.max(bars, 1);
 }
@@ -123,7 +142,11 @@ function barChartOptions(title) {
     layout: {padding: {right: 64}},
     scales: {
       x: {...figureAxis(title), stacked: true},
-      y: {stacked: true, grid: {display: false}, ticks: {color: themeColour('text')}},
+      y: {
+        stacked: true,
+        grid: {display: false},
+        ticks: {color: themeColour('text'), autoSkip: false},
+      },
     },
   };
 }
