@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/topology/routes.h"
@@ -46,15 +48,16 @@ class GraphPaths final : public ClusterPaths {
                            placement_[static_cast<std::size_t>(to)]);
   }
 
-  /// The same between devices, by index.
+  /// The same between devices, by index. Paths are found once and kept, up to a million of them.
   Path between_devices(std::size_t from, std::size_t to) const;
 
  private:
   Topology topology_;
   std::vector<std::size_t> placement_;
   std::vector<PathLink> links_;
-  mutable std::mutex mutex_;  // Of routes_.
+  mutable std::mutex mutex_;  // Of what follows.
   mutable Routes routes_;
+  mutable std::unordered_map<std::uint64_t, Path> known_;  // By both devices.
 };
 
 }  // namespace shardscope

@@ -8,6 +8,7 @@ namespace shardscope {
 namespace {
 
 constexpr std::uint32_t kUnreached = UINT32_MAX;
+constexpr std::size_t kMostDistances = std::size_t{1} << 25;
 
 std::uint32_t count_not_nvlink(const Link& link) {
   return link.cable.kind == LinkKind::nvlink ? 0 : 1;
@@ -55,11 +56,24 @@ void Routes::fill(Distances& distances, NodeId destination) const {
   }
 }
 
+// A destination may have both kinds of distances.
+void Routes::make_room() {
+  const std::size_t most = kMostDistances / (2 * topology_.node_count()) + 1;
+  while (filled_.size() >= most) {
+    Destination& oldest = destinations_[filled_.front()];
+    oldest.around_devices.from = {};
+    oldest.through_devices.from = {};
+    filled_.pop_front();
+  }
+}
+
 const Routes::Distances& Routes::distances(std::size_t source, std::size_t destination) {
   const NodeId from = topology_.devices()[source];
   const NodeId to = topology_.devices()[destination];
   Destination& known = destinations_[destination];
   if (known.around_devices.from.empty()) {
+    make_room();
+    filled_.push_back(destination);
     fill(known.around_devices, to);
   }
   if (known.around_devices.from[from].links != kUnreached) {

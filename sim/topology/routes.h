@@ -26,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "sim/topology/topology.h"
@@ -35,8 +36,9 @@ namespace shardscope {
 /// Directed links from the source on; empty from a device to itself.
 using Route = std::vector<LinkId>;
 
-/// Distances to a destination are computed when it is first asked for, and kept: 8 bytes per node
-/// and destination. Not thread-safe.
+/// Distances to a destination are computed when it is first asked for, and kept, 8 bytes per node,
+/// as long as those of all destinations take less than 256 MB: then the oldest ones go. Not
+/// thread-safe.
 class Routes {
  public:
   /// The topology must outlive the routes, not change, and pass check().
@@ -64,12 +66,14 @@ class Routes {
 
   // To the destination, of those that reach from the source.
   const Distances& distances(std::size_t source, std::size_t destination);
+  void make_room();
   void fill(Distances& distances, NodeId destination) const;
   // Puts the links from the node that lead on equally well into next_.
   void find_next(NodeId node, NodeId destination, const Distances& distances);
 
   const Topology& topology_;
   std::vector<Destination> destinations_;  // By device index.
+  std::deque<std::size_t> filled_;         // Those that are known, the oldest first.
   std::vector<LinkId> next_;
 };
 

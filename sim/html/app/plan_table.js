@@ -54,8 +54,8 @@ function addTableOfPlan() {
                      ...PLAN_FILTERS.map((filter) => filterControl(filter, chosen, show))),
              status, place,
              element('div', {class: 'note'}, 'MFU: model flops of the step over the devices’ ' +
-                 'peak. Exposed: waits for communication; in flight: all of it. Sent: by a rank ' +
-                 'in a step, at most. Micro-steps: of an optimizer step.'),
+                 'peak. Exposed: waits for communication; in flight: all of it. Sent: per rank ' +
+                 'and step, the mean. Micro-steps: of an optimizer step.'),
              element('div', {class: 'data'}, csvButton('plans', () => shown)));
   show();
 }
