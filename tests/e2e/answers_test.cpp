@@ -45,7 +45,16 @@ constexpr double kNics = 4;
 
 // ---- From which bandwidth on ZeRO-3 is not bound by the network ----
 
-TEST(Zero3Bandwidth, IsAskedOfAModelOfTenBillionParameters) {
+class Zero3Bandwidth : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (kSanitized) {
+      GTEST_SKIP() << "64 ranks take minutes.";
+    }
+  }
+};
+
+TEST_F(Zero3Bandwidth, IsAskedOfAModelOfTenBillionParameters) {
   const Outcome outcome = run_program({"run", shipped("zero3_bandwidth"), "--quiet", "--json", "-",
                                        "--strategy", "ZERO3", "--set", "training.steps=1"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -71,10 +80,7 @@ double crossover_gbps(const Json::Value& findings, const std::string& strategy) 
 // 100 Gb/s of a node are too little for 64 V100, 200 to 400 are fine (DeepSpeed#2928): a step waits
 // for the network longer than it computes up to a bandwidth between them, whether nothing overlaps
 // or as much as DeepSpeed does.
-TEST(Zero3Bandwidth, LiesBetween100And400GigabitsPerSecondOfANode) {
-  if (kSanitized) {
-    GTEST_SKIP() << "64 ranks take minutes.";
-  }
+TEST_F(Zero3Bandwidth, LiesBetween100And400GigabitsPerSecondOfANode) {
   const TemporaryFolder folder;
   const std::string out = folder.path("sweep");
   const Outcome outcome = run_program({"sweep", shipped("zero3_bandwidth"), "--axis",
