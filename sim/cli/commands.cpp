@@ -54,6 +54,10 @@ int memory_command(const MemoryArguments& arguments) {
   request.parameters = parse_parameter_counts(arguments.parameters, messages);
   request.world_sizes = parse_world_sizes(arguments.world_sizes, messages);
   request.precision = parse_precision(arguments.precision, messages).value_or(DType::bf16);
+  if (arguments.largest_layer.has_value()) {
+    request.largest_layer = parse_largest_layer(*arguments.largest_layer, messages);
+    check_largest_layer(request, messages);
+  }
   if (!messages.empty()) {
     return report(messages);
   }

@@ -41,6 +41,7 @@ struct MemoryArguments {
   std::string parameters;
   std::string world_sizes;
   std::string precision;
+  std::optional<std::string> largest_layer;  ///< Shows DeepSpeed's estimates as well.
   std::optional<std::string> json;
 };
 int memory_command(const MemoryArguments& arguments);

@@ -63,8 +63,9 @@ constexpr const char* kExplainExamples = R"(Examples:
   shardscope explain my.textproto --step 3 --markdown > step.md
   shardscope explain my.textproto --set cluster.world_size=2 --set model.layers=[2,2,1])";
 
-constexpr const char* kMemoryExample = R"(Example:
-  shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64)";
+constexpr const char* kMemoryExamples = R"(Examples:
+  shardscope memory --parameters 7.5e9,128e9 --world-size 1,4,64
+  shardscope memory --parameters 2851M --world-size 8 --largest-layer 32899072)";
 
 constexpr const char* kCollectiveExamples = R"(Examples:
   shardscope collective my.textproto
@@ -264,7 +265,7 @@ void add_explain(CLI::App& app, ExplainArguments& arguments, int& exit_code) {
 void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("memory", "Table of formulas: model states per rank and strategy");
-  command->footer(kMemoryExample);
+  command->footer(kMemoryExamples);
   command->add_option("--parameters", arguments.parameters, "Parameter counts, e.g. 7.5e9,128e9")
       ->required()
       ->type_name("P,...");
@@ -275,6 +276,11 @@ void add_memory(CLI::App& app, MemoryArguments& arguments, int& exit_code) {
   command->add_option("--precision", arguments.precision, "fp32, bf16 or fp16")
       ->type_name("TYPE")
       ->capture_default_str();
+  command
+      ->add_option("--largest-layer", arguments.largest_layer,
+                   "Parameters of the largest layer: also show DeepSpeed's memory estimates")
+      ->type_name("E")
+      ->check(why_empty);
   command->add_option("--json", arguments.json, "Write the table as JSON; - is standard output")
       ->type_name("FILE")
       ->check(why_empty);

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/report/deepspeed_table.h"
 #include "sim/report/format.h"
 #include "sim/report/table.h"
 #include "sim/text/printable.h"
@@ -166,6 +167,34 @@ std::optional<DType> parse_precision(std::string_view text, std::vector<std::str
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> parse_largest_layer(std::string_view text,
+                                                 std::vector<std::string>& faults) {
+  const auto count = whole_number(with_exponent(trimmed(text)), kMostParameters);
+  if (!count.has_value()) {
+    faults.push_back("--largest-layer: " + quoted(text) +
+                     "; allowed is one whole number from 1 to 1e15, such as 32899072 or 131M");
+  }
+  return count;
+}
+
+void check_largest_layer(const MemoryRequest& request, std::vector<std::string>& faults) {
+  if (!request.largest_layer.has_value()) {
+    return;
+  }
+  for (const std::uint64_t parameters : request.parameters) {
+    if (*request.largest_layer > parameters) {
+      faults.push_back("--largest-layer: " + format_count(*request.largest_layer) +
+                       "; allowed is at most the model's " + format_count(parameters) +
+                       " parameters");
+    }
+  }
+  if (request.precision == DType::fp32) {
+    faults.emplace_back(
+        "--largest-layer: DeepSpeed's estimators know half types alone; allowed with --precision "
+        "bf16 and fp16");
+  }
+}
+
 std::string memory_table_text(const MemoryRequest& request, const std::vector<Strategy>& strategies,
                               const StateBytesFormula& formula) {
   std::string text = wrapped(first_line(request), kReportWidth) +
@@ -180,6 +209,9 @@ std::string memory_table_text(const MemoryRequest& request, const std::vector<St
   text += formulas.text();
   for (const std::uint64_t parameters : request.parameters) {
     text += "\n" + table_for(parameters, request, strategies, formula);
+  }
+  if (request.largest_layer.has_value()) {
+    text += "\n" + deepspeed_estimates_text(request, formula);
   }
   return text;
 }
@@ -197,6 +229,9 @@ std::string memory_table_json(const MemoryRequest& request, const std::vector<St
                                      formula(strategy, parameters, world_size, request.precision)));
       }
     }
+  }
+  if (request.largest_layer.has_value()) {
+    root["deepspeed_estimates"] = deepspeed_estimates_json(request);
   }
   Json::StreamWriterBuilder builder;
   builder["indentation"] = "  ";

@@ -210,6 +210,11 @@ TEST_F(BadInput, OfTheTableOfFormulas) {
     expect("1", number, "bf16", {"--world-size"});
   }
   expect_refused({"memory", "--world-size", "1"}, {"--parameters"});
+  expect_refused({"memory", "--parameters", "1000,x", "--world-size", "1", "--precision", "fp32",
+                  "--largest-layer", "2k"},
+                 {"\"x\"", "at most the model's 1,000 parameters", "bf16 and fp16"});
+  expect_refused({"memory", "--parameters", "1000", "--world-size", "0", "--largest-layer", "all"},
+                 {"--world-size", "--largest-layer: \"all\""});
 }
 
 TEST_F(BadInput, ThatIsNoScenario) {

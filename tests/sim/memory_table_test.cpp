@@ -127,6 +127,90 @@ TEST(MemoryTableTest, Json) {
   EXPECT_EQ(row["total_bytes"].asUInt64(), 896'000'000'000U);
 }
 
+MemoryRequest t5_3b() {
+  MemoryRequest request = {{2'851'000'000}, {8}, DType::fp16};
+  request.largest_layer = 32'899'072;
+  return request;
+}
+
+TEST(MemoryTableTest, ShowsDeepSpeedsEstimatesBesideItsOwn) {
+  const std::string text = memory_table_text(t5_3b(), kStrategies, plain_formula);
+  EXPECT_NE(text.find("  stage 2                        2 P + 18 P/N\n"
+                      "  stage 2, optimizer on the CPU  2 P\n"
+                      "  stage 3                        4 E + 18 P/N\n"
+                      "  stage 3, optimizer on the CPU  4 E + 2 P/N\n"
+                      "\n"
+                      "2,851,000,000 parameters, GiB\n"
+                      "                    stage 2,             stage 3,\n"
+                      "                   optimizer            optimizer  states of  states of\n"
+                      "  ranks  stage 2  on the CPU  stage 3  on the CPU      ZERO2      ZERO3\n"
+                      "      8    11.28        5.31     6.10        0.79       9.96       5.31\n"),
+            std::string::npos)
+      << text;
+  const std::string left_out = text.substr(text.find("What they leave out"));
+  for (const char* term : {"activations", "padding", "reduce_bucket_size", "all_gather",
+                           "prefetched", "stage3_max_reuse_distance", "16-bit gradients"}) {
+    EXPECT_NE(left_out.find(term), std::string::npos) << term;
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 80U) << line;
+  }
+}
+
+TEST(MemoryTableTest, JsonHasDeepSpeedsEstimates) {
+  Json::Value root;
+  std::istringstream(memory_table_json(t5_3b(), kStrategies, plain_formula, "1.2.3")) >> root;
+  EXPECT_EQ(root["rows"].size(), 3U);
+  const Json::Value& estimates = root["deepspeed_estimates"];
+  EXPECT_EQ(estimates["largest_layer"].asUInt64(), 32'899'072U);
+  ASSERT_EQ(estimates["rows"].size(), 4U);
+  const Json::Value& offloaded = estimates["rows"][3];
+  EXPECT_EQ(offloaded["parameters"].asUInt64(), 2'851'000'000U);
+  EXPECT_EQ(offloaded["world_size"], 8);
+  EXPECT_EQ(offloaded["stage"], 3);
+  EXPECT_EQ(offloaded["optimizer_offload"], "CPU");
+  EXPECT_EQ(offloaded["total_bytes"].asUInt64(), 4 * 32'899'072U + 2'851'000'000U / 4);
+  ASSERT_EQ(estimates["leaves_out"].size(), 4U);
+  for (const Json::Value& setup : estimates["leaves_out"]) {
+    EXPECT_GE(setup["terms"].size(), 3U);
+  }
+  Json::Value without;
+  std::istringstream(
+      memory_table_json({{1000}, {4}, DType::fp32}, kStrategies, plain_formula, "1.2.3")) >>
+      without;
+  EXPECT_FALSE(without.isMember("deepspeed_estimates"));
+}
+
+TEST(MemoryTableTest, ParsesTheLargestLayer) {
+  Faults faults;
+  EXPECT_EQ(parse_largest_layer("32899072", faults), 32'899'072U);
+  EXPECT_EQ(parse_largest_layer(" 131M ", faults), 131'000'000U);
+  EXPECT_EQ(faults, Faults{});
+  for (const std::string text : {"", "0", "-1", "1.5", "1,2", "131 M", "1e16", "nan"}) {
+    Faults refused;
+    EXPECT_EQ(parse_largest_layer(text, refused), std::nullopt) << text;
+    EXPECT_EQ(refused, Faults{"--largest-layer: \"" + text +
+                              "\"; allowed is one whole number from 1 to 1e15, such as 32899072 or "
+                              "131M"});
+  }
+}
+
+TEST(MemoryTableTest, RefusesALargestLayerThatDoesNotGoWithTheRest) {
+  MemoryRequest request = {{1'000'000, 350, 351}, {8}, DType::fp32};
+  request.largest_layer = 351;
+  Faults faults;
+  check_largest_layer(request, faults);
+  EXPECT_EQ(faults,
+            (Faults{"--largest-layer: 351; allowed is at most the model's 350 parameters",
+                    "--largest-layer: DeepSpeed's estimators know half types alone; allowed "
+                    "with --precision bf16 and fp16"}));
+  request.largest_layer.reset();
+  faults.clear();
+  check_largest_layer(request, faults);
+  EXPECT_EQ(faults, Faults{});
+}
+
 TEST(MemoryTableTest, ParsesParameterCounts) {
   Faults faults;
   EXPECT_EQ(parse_parameter_counts("7.5e9,128e9", faults),
