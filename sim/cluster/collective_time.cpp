@@ -7,6 +7,7 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Barrier.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
 #include <utility>
 
 #include "core/collectives/collective.h"
@@ -56,7 +57,9 @@ std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
         barrier->wait();
         const double begin_s = s4u::Engine::get_clock();
         if (flows.takes(collective)) {
-          flows.run(collective, transport);
+          const s4u::SemaphorePtr over = s4u::Semaphore::create(0);
+          flows.join(collective, transport, [&] { over->release(); });
+          over->acquire();
         } else {
           collective.run(transport);
         }

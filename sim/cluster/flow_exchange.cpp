@@ -4,7 +4,6 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Comm.hpp>
 #include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Semaphore.hpp>
 #include <utility>
 #include <vector>
 
@@ -13,14 +12,17 @@ namespace s4u = simgrid::s4u;
 
 struct FlowExchange::Meeting {
   explicit Meeting(int size)
-      : collectives(static_cast<std::size_t>(size)), transports(static_cast<std::size_t>(size)) {}
+      : collectives(static_cast<std::size_t>(size)),
+        transports(static_cast<std::size_t>(size)),
+        over(static_cast<std::size_t>(size)) {}
 
   std::size_t ranks() const { return collectives.size(); }
 
-  std::vector<Collective*> collectives;  // By rank in the group, as they come.
+  // By rank in the group, as they come.
+  std::vector<Collective*> collectives;
   std::vector<SimGridTransport*> transports;
+  std::vector<std::function<void()>> over;
   std::size_t here = 0;
-  s4u::SemaphorePtr over = s4u::Semaphore::create(0);
 };
 
 // The transfers of a stage, of which each is waited for in its turn. If the actor is killed before,
@@ -61,9 +63,9 @@ bool FlowExchange::takes(const Collective& collective) const {
   return collective.schedule().stages() > 0 && planner_.as_flows(collective);
 }
 
-FlowExchange::Joined FlowExchange::join(Collective& collective, SimGridTransport& transport) {
+void FlowExchange::join(Collective& collective, SimGridTransport& transport,
+                        std::function<void()> over) {
   const RankGroup& group = collective.group();
-  const std::lock_guard lock(mutex_);
   std::shared_ptr<Meeting>& met = meetings_[{group.first, group.stride, group.size}];
   if (met == nullptr) {
     met = std::make_shared<Meeting>(group.size);
@@ -71,26 +73,25 @@ FlowExchange::Joined FlowExchange::join(Collective& collective, SimGridTransport
   const auto rank = static_cast<std::size_t>(group.group_rank(transport.rank()));
   met->collectives[rank] = &collective;
   met->transports[rank] = &transport;
-  ++met->here;
-  const bool is_last = met->here == met->ranks();
-  // The group's next collective is another meeting.
-  return {is_last ? std::exchange(met, nullptr) : met, is_last};
-}
-
-void FlowExchange::run(Collective& collective, SimGridTransport& transport) {
-  const auto [meeting, is_last] = join(collective, transport);
-  if (!is_last) {
-    meeting->over->acquire();
+  met->over[rank] = std::move(over);
+  if (++met->here < met->ranks()) {
     return;
   }
-  for (int stage = 0; stage < collective.schedule().stages(); ++stage) {
-    transfer(*meeting, stage);
+  // The group's next collective is another meeting.
+  s4u::Actor::create("collective", platform_.host(transport.rank()),
+                     [this, meeting = std::exchange(met, nullptr)] { run(*meeting); })
+      ->daemonize();
+}
+
+void FlowExchange::run(const Meeting& meeting) {
+  for (int stage = 0; stage < meeting.collectives.front()->schedule().stages(); ++stage) {
+    transfer(meeting, stage);
   }
-  if (collective.data().is_real()) {
-    Collective::run_together(meeting->collectives);
+  if (meeting.collectives.front()->data().is_real()) {
+    Collective::run_together(meeting.collectives);
   }
-  for (std::size_t other = 1; other < meeting->ranks(); ++other) {
-    meeting->over->release();
+  for (const std::function<void()>& over : meeting.over) {
+    over();
   }
 }
 

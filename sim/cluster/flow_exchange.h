@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <tuple>
 #include <unordered_map>
 
@@ -19,35 +19,32 @@
 
 namespace shardscope {
 
+/// For simulations on one thread.
 class FlowExchange {
  public:
   /// Both must outlive it.
   FlowExchange(const Platform& platform, const ClusterPlanner& planner)
       : platform_(platform), planner_(planner) {}
 
-  /// Whether the collective is one for run(). All ranks get the same answer.
+  /// Whether the collective is one for join(). All ranks get the same answer.
   bool takes(const Collective& collective) const;
 
-  /// On the communication stream of each rank of the group: returns when the collective is over.
-  /// The transport counts what the rank sends and receives.
-  void run(Collective& collective, SimGridTransport& transport);
+  /// The rank that the transport is of has come to the collective. Returns at once; `over` is
+  /// called when the collective is over, by an actor that all ranks' calls share. The transport
+  /// counts what the rank sends and receives. All must outlive that call.
+  void join(Collective& collective, SimGridTransport& transport, std::function<void()> over);
 
  private:
   class Transfers;
   struct Meeting;
   using Key = std::tuple<int, int, int>;  // A group: its ranks meet for one collective at a time.
-  struct Joined {
-    std::shared_ptr<Meeting> meeting;
-    bool is_last;
-  };
 
-  Joined join(Collective& collective, SimGridTransport& transport);
+  void run(const Meeting& meeting);
   void transfer(const Meeting& meeting, int stage);
   double latency_s(int from, int to);
 
   const Platform& platform_;
   const ClusterPlanner& planner_;
-  std::mutex mutex_;  // Never held across a simcall.
   std::map<Key, std::shared_ptr<Meeting>> meetings_;
   std::unordered_map<std::uint64_t, double> latencies_s_;  // Of paths, as they are used.
 };

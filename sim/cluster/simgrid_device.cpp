@@ -29,8 +29,8 @@ s4u::ExecPtr make_execution() {
 
 }  // namespace
 
-// The queue of collectives and the body of the actor that runs them one after another. Shared by
-// the device and the actor, so that either may end first.
+// The queue of collectives, one of which is under way. Messages are the work of an actor, flows of
+// the exchange. Shared by the device and the actor, so that either may end first.
 class SimGridDevice::Stream {
  public:
   // A collective and the signal that it is done.
@@ -38,11 +38,16 @@ class SimGridDevice::Stream {
     Collective* collective;
     RecordedCollective* recorded;  // Null if it is not recorded.
     s4u::SemaphorePtr done = s4u::Semaphore::create(0);
+    double begin_s = 0;
   };
 
   /// `slows`: kernels run slower while a collective is in flight.
   Stream(SimGridTransport& transport, FlowExchange& flows, Timeline& timeline, bool slows)
-      : transport_(transport), flows_(flows), timeline_(timeline), slows_(slows) {}
+      : transport_(transport),
+        flows_(flows),
+        timeline_(timeline),
+        host_(*s4u::this_actor::get_host()),
+        slows_(slows) {}
 
   std::shared_ptr<Job> push(Collective& collective, RecordedCollective* recorded) {
     auto job = std::make_shared<Job>(Job{&collective, recorded});
@@ -50,56 +55,74 @@ class SimGridDevice::Stream {
       const std::lock_guard lock(mutex_);
       jobs_.push_back(job);
     }
-    available_->release();
+    begin_next();
     return job;
   }
 
   // Never returns: SimGrid ends the actor when all ranks are done.
   [[noreturn]] void run() {
     while (true) {
-      const std::shared_ptr<Job> job = next();
-      const double begin_s = now();
-      const bool records_transfers = job->recorded != nullptr && !job->recorded->transfers_cut();
-      transport_.begin(job->collective->purpose(), records_transfers ? job->recorded : nullptr);
-      set_host_state(kHostBesideCommunication);
-      if (flows_.takes(*job->collective)) {
-        flows_.run(*job->collective, transport_);
-      } else {
-        job->collective->run(transport_);
-      }
-      set_host_state(kHostAlone);
-      const double end_s = now();
-      timeline_.add_busy(end_s - begin_s);
-      if (job->recorded != nullptr) {
-        job->recorded->set_begin_s(begin_s);
-        job->recorded->set_end_s(end_s);
-      }
-      job->done->release();
+      has_messages_->acquire();
+      current_->collective->run(transport_);
+      finish();
     }
   }
 
  private:
-  void set_host_state(HostState state) const {
-    if (slows_) {
-      s4u::this_actor::get_host()->set_pstate(state);
+  // If none is under way.
+  void begin_next() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (current_ != nullptr || jobs_.empty()) {
+        return;
+      }
+      current_ = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    Job& job = *current_;
+    job.begin_s = now();
+    const bool records_transfers = job.recorded != nullptr && !job.recorded->transfers_cut();
+    transport_.begin(job.collective->purpose(), records_transfers ? job.recorded : nullptr);
+    set_host_state(kHostBesideCommunication);
+    if (flows_.takes(*job.collective)) {
+      flows_.join(*job.collective, transport_, [this] { finish(); });
+    } else {
+      has_messages_->release();
     }
   }
 
-  std::shared_ptr<Job> next() {
-    available_->acquire();
-    const std::lock_guard lock(mutex_);
-    std::shared_ptr<Job> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    return job;
+  // The one under way is over.
+  void finish() {
+    const std::shared_ptr<Job> job = [this] {
+      const std::lock_guard lock(mutex_);
+      return std::exchange(current_, nullptr);
+    }();
+    set_host_state(kHostAlone);
+    const double end_s = now();
+    timeline_.add_busy(end_s - job->begin_s);
+    if (job->recorded != nullptr) {
+      job->recorded->set_begin_s(job->begin_s);
+      job->recorded->set_end_s(end_s);
+    }
+    job->done->release();
+    begin_next();
+  }
+
+  void set_host_state(HostState state) const {
+    if (slows_) {
+      host_.set_pstate(state);
+    }
   }
 
   SimGridTransport& transport_;
   FlowExchange& flows_;
   Timeline& timeline_;
+  s4u::Host& host_;
   bool slows_;
-  s4u::SemaphorePtr available_ = s4u::Semaphore::create(0);
+  s4u::SemaphorePtr has_messages_ = s4u::Semaphore::create(0);
   std::mutex mutex_;  // Both streams may run at once; never held across a simcall.
   std::deque<std::shared_ptr<Job>> jobs_;
+  std::shared_ptr<Job> current_;  // Under way.
 };
 
 class SimGridDevice::StreamWork final : public Work {

@@ -27,16 +27,23 @@ constexpr std::size_t kMostChoices = std::size_t{1} << 31;
 Routes::Routes(const Topology& topology)
     : topology_(topology), destinations_(topology.devices().size()) {}
 
-// Breadth first against the direction of the links. A node's second figure is final when the node
-// is taken from the queue: all that its links lead on to came before.
-void Routes::fill(Distances& distances, NodeId destination) const {
+// Breadth first against the direction of the links, until the source's distance and those of all
+// nodes nearer to the destination are final, which they are when only nodes as far are left to be
+// searched from.
+void Routes::fill(Distances& distances, NodeId destination, NodeId source) const {
   const Topology::Graph& graph = topology_.graph();
   std::vector<Distance>& found = distances.from;
-  found.resize(topology_.node_count());
-  found[destination].links = 0;
-  std::vector<NodeId> queue = {destination};
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const NodeId to = queue[i];
+  std::vector<NodeId>& reached = distances.reached;
+  if (found.empty()) {
+    found.resize(topology_.node_count());
+    found[destination].links = 0;
+    reached = {destination};
+  }
+  for (; distances.left < reached.size(); ++distances.left) {
+    const NodeId to = reached[distances.left];
+    if (found[source].links <= found[to].links) {
+      return;
+    }
     if (to != destination && graph[to].kind == NodeKind::device && !distances.through_devices) {
       continue;
     }
@@ -44,11 +51,11 @@ void Routes::fill(Distances& distances, NodeId destination) const {
       const std::uint32_t links = found[to].links + 1;
       const std::uint32_t not_nvlink =
           found[to].not_nvlink + count_not_nvlink(topology_.link(graph[*edge].link));
-      const NodeId node = source(*edge, graph);
+      const NodeId node = boost::source(*edge, graph);
       Distance& distance = found[node];
       if (distance.links == kUnreached) {
         distance = {links, not_nvlink};
-        queue.push_back(node);
+        reached.push_back(node);
       } else if (distance.links == links) {
         distance.not_nvlink = std::min(distance.not_nvlink, not_nvlink);
       }
@@ -61,8 +68,7 @@ void Routes::make_room() {
   const std::size_t most = kMostDistances / (2 * topology_.node_count()) + 1;
   while (filled_.size() >= most) {
     Destination& oldest = destinations_[filled_.front()];
-    oldest.around_devices.from = {};
-    oldest.through_devices.from = {};
+    oldest = {};
     filled_.pop_front();
   }
 }
@@ -74,14 +80,12 @@ const Routes::Distances& Routes::distances(std::size_t source, std::size_t desti
   if (known.around_devices.from.empty()) {
     make_room();
     filled_.push_back(destination);
-    fill(known.around_devices, to);
   }
+  fill(known.around_devices, to, from);
   if (known.around_devices.from[from].links != kUnreached) {
     return known.around_devices;
   }
-  if (known.through_devices.from.empty()) {
-    fill(known.through_devices, to);
-  }
+  fill(known.through_devices, to, from);
   SHARDSCOPE_CHECK(known.through_devices.from[from].links != kUnreached,
                    "devices reach each other");
   return known.through_devices;

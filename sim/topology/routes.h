@@ -58,16 +58,19 @@ class Routes {
   struct Distances {
     bool through_devices = false;
     std::vector<Distance> from;  // By node; empty until they are needed.
+    // As far as it was searched: nodes in the order they were reached, and how many were left.
+    std::vector<NodeId> reached;
+    std::size_t left = 0;
   };
   struct Destination {
     Distances around_devices;
-    Distances through_devices{.through_devices = true, .from = {}};
+    Distances through_devices{.through_devices = true, .from = {}, .reached = {}};
   };
 
   // To the destination, of those that reach from the source.
   const Distances& distances(std::size_t source, std::size_t destination);
   void make_room();
-  void fill(Distances& distances, NodeId destination) const;
+  void fill(Distances& distances, NodeId destination, NodeId source) const;
   // Puts the links from the node that lead on equally well into next_.
   void find_next(NodeId node, NodeId destination, const Distances& distances);
 

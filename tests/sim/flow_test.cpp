@@ -107,7 +107,7 @@ TEST(Flow, TimesLieBetweenTheBounds) {
   ring.kind = FabricKind::ring;
   FabricSpec torus;
   torus.kind = FabricKind::torus;
-  torus.lengths = {2, 4};
+  torus.lengths = {2, 4, 1};
   for (const FabricSpec& fabric : {leaves, ring, torus}) {
     const Cluster cluster = on_fabric(fabric, 8);
     const GraphPaths paths(topology_of(cluster), cluster.placement);
