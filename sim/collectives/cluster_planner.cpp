@@ -106,7 +106,8 @@ bool ClusterPlanner::as_flows(const Collective& collective) const {
     case Fidelity::automatic:
       break;
   }
-  if (!is_steady(cluster_)) {
+  // Ranks pass a broadcast on to the next one before all of them have it.
+  if (!is_steady(cluster_) || collective.schedule().operation() == Operation::broadcast) {
     return false;
   }
   const RankGroup& group = collective.group();

@@ -7,7 +7,7 @@
 namespace shardscope {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Dimension>, 15> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Dimension>, 16> kQuantities = {{
     {"cluster.device.memory", Dimension::size},
     {"cluster.device.peak_flops", Dimension::speed},
     {"cluster.device.memory_bandwidth", Dimension::rate},
@@ -19,6 +19,7 @@ constexpr std::array<std::pair<std::string_view, Dimension>, 15> kQuantities = {
     {"cluster.node.socket_bandwidth", Dimension::rate},
     {"cluster.node.socket_latency", Dimension::time},
     {"cluster.link.bandwidth", Dimension::rate},
+    {"cluster.host.link_bandwidth", Dimension::rate},
     {"cluster.link.latency", Dimension::time},
     {"cluster.storage.bandwidth", Dimension::rate},
     {"options.bucket_size", Dimension::size},

@@ -49,7 +49,7 @@ printf 'ID=debian\n' >"$work/debian_testing"
 
 build_group='g++ cmake ninja-build pkg-config ccache libsimgrid-dev libprotobuf-dev protobuf-compiler
   libboost-graph-dev libpugixml-dev libeigen3-dev libcli11-dev libjsoncpp-dev
-  libyaml-cpp-dev libjs-chart.js'
+  libyaml-cpp-dev libjemalloc-dev libjs-chart.js'
 all_packages="$build_group libgtest-dev libbenchmark-dev chromium chromium-driver python3"
 
 # installed PACKAGE...: from now on dpkg-query knows these.

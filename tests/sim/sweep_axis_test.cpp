@@ -353,7 +353,7 @@ void check_quantities(const google::protobuf::Descriptor& type, const std::strin
 TEST(QuantityFields, AreThoseTheReaderTakesUnitsIn) {
   int found = 0;
   check_quantities(*schema::Scenario::descriptor(), "", found);
-  EXPECT_EQ(found, 15);
+  EXPECT_EQ(found, 16);
 }
 
 }  // namespace
