@@ -1,6 +1,7 @@
 // Collectives as flows against the same by messages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -132,6 +133,17 @@ TEST(Flow, TimesLieBetweenTheBounds) {
   }
 }
 
+// Whether all ranks computed as long in a step.
+bool are_alike(const RunResult& run, int step) {
+  const auto computed_s = [&](const RankResult& rank) {
+    const TimeSplit& time = rank.steps(step).time();
+    return time.forward_s() + time.backward_s() + time.optimizer_s();
+  };
+  return std::all_of(run.ranks().begin(), run.ranks().end(), [&](const RankResult& rank) {
+    return std::abs(computed_s(rank) - computed_s(run.ranks(0))) <= 1e-12;
+  });
+}
+
 // The whole training: to the bit, the byte and, on one switch, the nanosecond.
 TEST(Flow, TrainsAsMessagesDo) {
   for (std::uint64_t seed = 1; seed <= (kSanitized ? 2 : 8); ++seed) {
@@ -147,13 +159,13 @@ TEST(Flow, TrainsAsMessagesDo) {
       ASSERT_EQ(flows.steps_size(), messages.steps_size());
       for (int i = 0; i < flows.steps_size(); ++i) {
         EXPECT_EQ(flows.steps(i).loss(), messages.steps(i).loss());
-        // One broadcast after another: by messages the first ranks begin the next while the last
-        // ones wait for the one before.
+        // Flows begin when the last rank is there, and one broadcast after another: by messages the
+        // first ranks begin the next while the last ones wait for the one before.
         const bool broadcasts = strategy.partition == Partition::tensor_owner;
+        const double most = broadcasts ? 2 : are_alike(messages, i) ? 1 + 1e-9 : 1.02;
         const double wall_s = messages.steps(i).time().wall_s();
-        const double flow_s = flows.steps(i).time().wall_s();
-        EXPECT_GE(flow_s, wall_s * (1 - 1e-9));
-        EXPECT_LE(flow_s, broadcasts ? 2 * wall_s : wall_s * (1 + 1e-9));
+        EXPECT_GE(flows.steps(i).time().wall_s(), wall_s * (1 - 1e-9));
+        EXPECT_LE(flows.steps(i).time().wall_s(), wall_s * most);
       }
       ASSERT_EQ(flows.ranks_size(), messages.ranks_size());
       for (int r = 0; r < flows.ranks_size(); ++r) {
