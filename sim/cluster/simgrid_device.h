@@ -1,8 +1,9 @@
-// Device on SimGrid: kernels become executions on the rank's host, collectives run on an actor of
-// their own, the communication stream.
+// Device on SimGrid: kernels take their time on the rank's actor, or are executions on its host
+// where that changes its speed; messages of collectives are sent on an actor of their own, the
+// communication stream, flows by the exchange.
 //
 // Kernels are launched and not waited for, as on a GPU: those between two points where the streams
-// meet are one execution, which costs less host time and keeps a rank's data in the cache.
+// meet are one wait, which costs less host time and keeps a rank's data in the cache.
 #pragma once
 
 #include <memory>
