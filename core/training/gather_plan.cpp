@@ -127,6 +127,9 @@ class Planner {
   }
 
   bool is_kept(std::size_t use, std::size_t unit) const {
+    if (options_.keeps_root && geometry_.is_outside_blocks(unit)) {
+      return is_used_again(use, unit);
+    }
     if (follows_trace_) {
       return fetched_for_[unit] > static_cast<std::ptrdiff_t>(use) || is_used_soon(use, unit);
     }
@@ -138,6 +141,16 @@ class Planner {
                (!options_.reshard_after_forward || uses_[use + 1].layer == uses_[use].layer);
       case Kind::backward:
         return false;
+    }
+    return false;
+  }
+
+  bool is_used_again(std::size_t use, std::size_t unit) const {
+    for (std::size_t next = use + 1; next < uses_.size(); ++next) {
+      const std::vector<std::size_t>& units = units_of(next);
+      if (std::find(units.begin(), units.end(), unit) != units.end()) {
+        return true;
+      }
     }
     return false;
   }

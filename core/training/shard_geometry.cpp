@@ -24,7 +24,7 @@ ShardGeometry::ShardGeometry(const Strategy& strategy, const ModelSpec& model, i
       }
       break;
   }
-  find_uses(model.has_tied_output());
+  find_uses(model);
   if (strategy.partition == Partition::tensor_owner) {
     assign_owners();
     return;
@@ -46,7 +46,14 @@ void ShardGeometry::add_tensors(const ModelSpec& model) {
   }
 }
 
-void ShardGeometry::find_uses(bool has_tied_output) {
+void ShardGeometry::find_uses(const ModelSpec& model) {
+  for (const ShardUnit& unit : units_) {
+    bool is_outside = true;
+    for (std::size_t l = unit.layers.first; l <= unit.layers.last; ++l) {
+      is_outside = is_outside && !model.can_be_recomputed(l);
+    }
+    is_outside_blocks_.push_back(is_outside);
+  }
   units_used_by_.resize(first_tensors_.size() - 1);
   const auto add = [&](std::size_t layer, std::size_t unit) {
     std::vector<std::size_t>& used = units_used_by_[layer];
@@ -57,7 +64,7 @@ void ShardGeometry::find_uses(bool has_tied_output) {
   for (std::size_t tensor = 0; tensor < tensor_count(); ++tensor) {
     add(layer_of_tensor(tensor), unit_of_tensor(tensor));
   }
-  if (has_tied_output) {
+  if (model.has_tied_output()) {
     add(units_used_by_.size() - 1, unit_of_tensor(0));
   }
 }

@@ -52,6 +52,10 @@ class ShardGeometry {
   const std::vector<ShardUnit>& units() const { return units_; }
   std::size_t unit_of_tensor(std::size_t tensor) const { return unit_of_tensor_[tensor]; }
 
+  /// Whether a unit has no tensor of a layer that can be recomputed: of a transformer, what lies
+  /// outside its blocks.
+  bool is_outside_blocks(std::size_t unit) const { return is_outside_blocks_[unit]; }
+
   std::size_t tensor_count() const { return tensor_offsets_.size() - 1; }
 
   std::size_t layer_count() const { return units_used_by_.size(); }
@@ -92,7 +96,7 @@ class ShardGeometry {
  private:
   void add_unit(std::size_t first_tensor, std::size_t last_tensor, const Strategy& strategy);
   void add_tensors(const ModelSpec& model);
-  void find_uses(bool has_tied_output);
+  void find_uses(const ModelSpec& model);
   void assign_owners();
 
   int ranks_;
@@ -101,6 +105,7 @@ class ShardGeometry {
   std::vector<std::size_t> first_tensors_;   // By layer, and tensor_count().
   std::vector<std::size_t> layer_of_tensor_;
   std::vector<std::vector<std::size_t>> units_used_by_;
+  std::vector<bool> is_outside_blocks_;
   std::vector<ShardUnit> units_;
   std::vector<std::size_t> unit_of_tensor_;
   std::vector<std::size_t> shard_offsets_;   // Of units: in their rank's shard layout.

@@ -117,9 +117,10 @@ Strategy deepspeed_stage3() {
   return s;
 }
 
-// torch.distributed.fsdp.FullyShardedDataParallel (arXiv 2304.11277), every linear layer a unit and
-// no parameters in the root: the next layer is gathered before the current one computes
-// (BACKWARD_PRE, and in forward as far as the limit of two gathers goes).
+// torch.distributed.fsdp.FullyShardedDataParallel (arXiv 2304.11277), every linear layer of a
+// perceptron a unit and no parameters in the root; of a transformer every block, the rest the root:
+// the next layer is gathered before the current one computes (BACKWARD_PRE, and in forward as far
+// as the limit of two gathers goes).
 Strategy fsdp_full_shard() {
   Strategy s = paper_zero3();
   s.name = "FSDP_FULL_SHARD";
@@ -127,6 +128,7 @@ Strategy fsdp_full_shard() {
   s.reduction.max_in_flight = 1;
   s.gather.prefetch_layers = 1;
   s.gather.max_in_flight = 2;
+  s.gather.keeps_root = true;
   return s;
 }
 

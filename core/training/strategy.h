@@ -77,6 +77,10 @@ struct GatherOptions {
   /// (max_reuse_distance) the distance decides.
   bool reshard_after_forward = true;
 
+  /// Units of a transformer outside its blocks (embeddings, final norm, output projection) are
+  /// FSDP's root: once gathered in a micro-step they stay until their last use.
+  bool keeps_root = false;
+
   /// Before a layer computes, gather so many of the layers that follow it in the same pass.
   std::size_t prefetch_layers = 0;
 

@@ -1,3 +1,4 @@
+#include <google/protobuf/text_format.h>
 #include <json/json.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "scenarios/scenario.pb.h"
 #include "sim/cli/commands.h"
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
@@ -19,6 +21,7 @@
 #include "sim/plan/plan_json.h"
 #include "sim/plan/plan_text.h"
 #include "sim/run/interruption.h"
+#include "sim/scenario/message_text.h"
 #include "sim/scenario/node_catalogue.h"
 #include "sim/sweep/progress.h"
 #include "sim/text/nearest_name.h"
@@ -76,6 +79,19 @@ std::string quoted(const std::string& text) {
   return all + "\"";
 }
 
+// A scenario's cluster. One with faults stays as it is, for them to be reported.
+ScenarioFile cluster_alone(ScenarioFile file) {
+  schema::Scenario message;
+  const MessageText text(file.path, file.contents, {}, message);
+  if (!text.has_faults() && message.has_cluster()) {
+    schema::Scenario kept;
+    *kept.mutable_cluster() = message.cluster();
+    kept.mutable_cluster()->clear_world_size();
+    google::protobuf::TextFormat::PrintToString(kept, &file.contents);
+  }
+  return file;
+}
+
 // What --cluster names, as a scenario: a node of the catalogue, a topology file, or a scenario.
 std::optional<ScenarioFile> cluster_file(const std::string& cluster,
                                          const std::filesystem::path& platforms,
@@ -103,7 +119,7 @@ std::optional<ScenarioFile> cluster_file(const std::string& cluster,
   if (file.has_value() && (is_xml || topology_file_kind(cluster, of_topology).has_value())) {
     return ScenarioFile{"--cluster", "cluster { file: " + quoted(absolute(cluster)) + " }"};
   }
-  return file;
+  return file.has_value() ? std::optional(cluster_alone(std::move(*file))) : std::nullopt;
 }
 
 std::optional<ScenarioFile> base_file(const PlanArguments& arguments,
@@ -217,6 +233,12 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   }
   request.micro_batches =
       parse_list("--micro-batch", arguments.micro_batch, kMostMicroBatch, messages);
+  const bool sets_model =
+      std::any_of(arguments.set.begin(), arguments.set.end(),
+                  [](const std::string& set) { return set.starts_with("model"); });
+  if (arguments.cluster.has_value() && !arguments.hf_config.has_value() && !sets_model) {
+    messages.emplace_back("--hf-config: is missing; a model's config.json, or its fields by --set");
+  }
   if (arguments.deepspeed.has_value() && arguments.accelerate.has_value()) {
     messages.emplace_back("--accelerate: --deepspeed is given as well; one of the two");
   }
@@ -226,9 +248,6 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   request.file = std::move(*file);
   request.overrides = overrides_of(arguments);
   request.strategies = arguments.strategy;
-  if (!arguments.scenario.has_value()) {
-    request.defaults.push_back({"--cluster", "training.precision=BF16"});
-  }
   request.defaults.push_back({"plan", "cluster.collective.fidelity=FLOW"});
   if (arguments.deepspeed.has_value()) {
     request.config = ConfigSource{ConfigKind::deepspeed, *arguments.deepspeed};

@@ -174,7 +174,9 @@ void set_limits(const LinkLoads& loads, const Rank& last, Limits& message) {
     storage_s += step.time.compute_s[static_cast<std::size_t>(Phase::checkpoint)];
   }
   message.set_storage_s(storage_s);
-  message.set_host_s(compute.host_s);
+  if (last.device().host_memory().peak_total() > 0) {
+    message.set_host_s(compute.host_s);
+  }
   const double bandwidth_s = loads.busiest.empty() ? 0 : loads.busiest.front().seconds;
   const bool has_latency = loads.longest_latency_s > 0;
   message.set_wire_bandwidth_s(bandwidth_s);

@@ -39,7 +39,7 @@ Collective make_collective(const CollectiveSize& size, int rank, int world_size,
 
 std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
                                                     const std::vector<CollectiveSize>& sizes) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1);
+  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1, scenario.world_size);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);

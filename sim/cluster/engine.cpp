@@ -19,14 +19,21 @@ constexpr bool kSanitized = true;  // The sanitizers follow threads, not hand-ma
 constexpr bool kSanitized = false;
 #endif
 
+// Two actors each, and two mappings for each actor's stack.
+constexpr int kMostGuardedRanks = 8'000;
+
 // The arguments SimGrid's engine takes its configuration from.
-std::vector<std::string> engine_arguments(int threads) {
+std::vector<std::string> engine_arguments(int threads, int ranks) {
   std::vector<std::string> arguments = {
       "shardscope", "--log=xbt_cfg.thresh:warning ker_engine.thresh:error",
       "--cfg=contexts/nthreads:" + std::to_string(threads), "--cfg=contexts/synchro:posix",
       "--cfg=debug/verbose-exit:no"};
   for (const auto& [name, value] : simgrid_settings()) {
     arguments.push_back("--cfg=" + name + ":" + value);
+  }
+  if (ranks > kMostGuardedRanks) {
+    arguments.emplace_back("--cfg=contexts/guard-size:0");
+    arguments.emplace_back("--cfg=contexts/stack-size:128");  // KiB
   }
   if (kSanitized) {
     arguments.emplace_back("--cfg=contexts/factory:thread");
@@ -47,8 +54,8 @@ class KeptInterruptHandler {
 
 }  // namespace
 
-std::unique_ptr<s4u::Engine> make_engine(int threads) {
-  std::vector<std::string> arguments = engine_arguments(threads);
+std::unique_ptr<s4u::Engine> make_engine(int threads, int ranks) {
+  std::vector<std::string> arguments = engine_arguments(threads, ranks);
   std::vector<char*> argv;
   for (std::string& argument : arguments) {
     argv.push_back(argument.data());

@@ -31,7 +31,7 @@ s4u::ExecPtr make_execution() {
 
 // The queue of collectives, one of which is under way. Messages are the work of an actor, flows of
 // the exchange. Shared by the device and the actor, so that either may end first.
-class SimGridDevice::Stream {
+class SimGridDevice::Stream : public std::enable_shared_from_this<SimGridDevice::Stream> {
  public:
   // A collective and the signal that it is done.
   struct Job {
@@ -87,6 +87,7 @@ class SimGridDevice::Stream {
     if (flows_.takes(*job.collective)) {
       flows_.join(*job.collective, transport_, [this] { finish(); });
     } else {
+      start_actor();
       has_messages_->release();
     }
   }
@@ -108,6 +109,17 @@ class SimGridDevice::Stream {
     begin_next();
   }
 
+  // When the first messages are to be sent: thousands of ranks with flows need none. One collective
+  // is under way, so that no two ask at once.
+  void start_actor() {
+    if (!has_actor_) {
+      has_actor_ = true;
+      s4u::Actor::create(host_.get_name() + ".communication", &host_,
+                         [stream = shared_from_this()] { stream->run(); })
+          ->daemonize();
+    }
+  }
+
   void set_host_state(HostState state) const {
     if (slows_) {
       host_.set_pstate(state);
@@ -119,6 +131,7 @@ class SimGridDevice::Stream {
   Timeline& timeline_;
   s4u::Host& host_;
   bool slows_;
+  bool has_actor_ = false;
   s4u::SemaphorePtr has_messages_ = s4u::Semaphore::create(0);
   std::mutex mutex_;  // Both streams may run at once; never held across a simcall.
   std::deque<std::shared_ptr<Job>> jobs_;
@@ -158,12 +171,7 @@ SimGridDevice::SimGridDevice(const DeviceSpec& spec, Host host, bool speed_chang
       recorder_(recorder),
       memory_(spec.memory_bytes),
       stream_(
-          std::make_shared<Stream>(transport, flows, timeline_, spec.communication_slowdown > 1)) {
-  s4u::Host* rank_host = s4u::this_actor::get_host();
-  s4u::Actor::create(rank_host->get_name() + ".communication", rank_host, [stream = stream_] {
-    stream->run();
-  })->daemonize();
-}
+          std::make_shared<Stream>(transport, flows, timeline_, spec.communication_slowdown > 1)) {}
 
 SimGridDevice::~SimGridDevice() = default;
 

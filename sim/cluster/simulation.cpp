@@ -100,7 +100,8 @@ int threads_for(const Scenario& scenario, const SimulationOptions& options) {
 
 RunResult simulate(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
                    const BatchSource* batches, const SimulationOptions& options) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(threads_for(scenario, options));
+  const std::unique_ptr<s4u::Engine> engine =
+      make_engine(threads_for(scenario, options), scenario.world_size);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   const ClusterPlanner planner(scenario.cluster, *platform);
   FlowExchange flows(*platform, planner);

@@ -10,7 +10,6 @@ namespace {
 // A flow of a stage and what it crosses.
 struct Edge {
   Path path;
-  double bytes = 0;
   double carried = 0;
   double rounds = 0;
   double alone_bytes_per_s = 0;
@@ -36,25 +35,19 @@ class Stage {
 
   MessageTime time() const {
     MessageTime time;
-    double least_latency_s = std::numeric_limits<double>::infinity();
+    time.least_s = edges_.empty() ? 0 : std::numeric_limits<double>::infinity();
     for (const Edge& edge : edges_) {
       const auto at = [&](double bytes_per_s) {
         return edge.rounds * edge.path.latency_s + edge.carried / bytes_per_s;
       };
-      time.least_s = std::max(time.least_s, at(edge.alone_bytes_per_s));
+      time.least_s = std::min(time.least_s, at(edge.alone_bytes_per_s));
       time.most_s = std::max(time.most_s, at(edge.share_bytes_per_s));
-      least_latency_s = std::min(least_latency_s, edge.path.latency_s);
     }
-    for (const auto& [link, load] : loads_) {
-      time.least_s = std::max(time.least_s, load.bytes / bandwidth(link) + least_latency_s);
-    }
-    time.least_s = std::min(time.least_s, time.most_s);
     return time;
   }
 
  private:
   struct Load {
-    double bytes = 0;
     std::vector<std::size_t> edges;
     double free_bytes_per_s = 0;
     std::size_t open = 0;  // Edges whose share is not known yet.
@@ -65,14 +58,12 @@ class Stage {
   void add(const Flow& flow, int from, int to) {
     Edge edge;
     edge.path = paths_.path(from, to);
-    edge.bytes = element_bytes_ * static_cast<double>(flow.elements);
     edge.carried = element_bytes_ * static_cast<double>(flow.carried);
     edge.rounds = flow.rounds;
     edge.alone_bytes_per_s = std::numeric_limits<double>::infinity();
     for (const std::size_t link : edge.path.links) {
       edge.alone_bytes_per_s = std::min(edge.alone_bytes_per_s, bandwidth(link));
       Load& load = loads_[link];
-      load.bytes += edge.bytes;
       load.edges.push_back(edges_.size());
     }
     edges_.push_back(std::move(edge));

@@ -16,10 +16,10 @@ struct MessageTime {
   double most_s = 0;
 };
 
-/// Groups of one size that run the schedule side by side. By stage: at least what the slowest edge
-/// takes alone for its rounds, and what the fullest link takes for its bytes; at most what the
-/// slowest edge takes at its max-min fair share while no flow ever pauses. As flows it takes a time
-/// between them, and where no two edges share a link, or all share alike, both are equal.
+/// Groups of one size that run the schedule side by side. By stage: at least what its fastest edge
+/// takes alone for its rounds; at most what its slowest edge takes at its max-min fair share while
+/// no flow ever pauses. As flows it takes a time between them. Both are equal where all edges are
+/// alike: then ranks stay in step, also from one collective to the next, and flows are exact.
 MessageTime message_time(const Schedule& schedule, std::size_t element_bytes,
                          const std::vector<RankGroup>& groups, const ClusterPaths& paths);
 

@@ -131,7 +131,7 @@ class Reader {
   void read_zero_block(const ConfigValue* value) {
     ConfigBlock zero(value, "zero_optimization.", deepspeed_zero_keys(), UnknownKeys::refused,
                      resolve_, reading_);
-    stage_ = static_cast<int>(zero.whole("stage").value_or(0));
+    stage_ = context_.zero_stage.value_or(static_cast<int>(zero.whole("stage").value_or(0)));
     reading_.config.strategy = "DEEPSPEED_STAGE" + std::to_string(stage_);
     zero.setting("stage").meaning = reading_.config.strategy;
     set_overlap(zero.setting("overlap_comm"));

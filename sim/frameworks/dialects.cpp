@@ -22,6 +22,10 @@ struct Dialect {
 // `fsdp`.
 const std::vector<Dialect>& dialects() {
   static const std::vector<Dialect> list = {
+      {"a Hugging Face model's configuration",
+       {"model_type", "architectures", "num_hidden_layers", "n_layer"},
+       std::nullopt,
+       "a configuration of the training; the model's goes to --hf-config"},
       {"GPT-NeoX's format",
        {"pipe_parallel_size", "pipe-parallel-size", "model_parallel_size", "model-parallel-size",
         "num_layers", "num-layers", "pos_emb", "pos-emb"},

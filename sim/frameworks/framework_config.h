@@ -36,6 +36,7 @@ struct ConfigContext {
   int ranks = 0;
   std::optional<std::size_t> hidden_size;  ///< For sizes that are "auto".
   std::optional<std::size_t> micro_batch;  ///< Rows of a rank's micro-step, if that is "auto".
+  std::optional<int> zero_stage = {};      ///< Instead of the file's, with that stage's defaults.
 };
 
 /// Where the optimizer or the parameters are kept.

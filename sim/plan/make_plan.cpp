@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "scenarios/scenario.pb.h"
 #include "sim/plan/recommendation.h"
 #include "sim/scenario/message_text.h"
+#include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {
 
 const std::vector<int> kRanks = {8, 64};
+constexpr std::size_t kMostChannels = 64;
 const std::vector<std::size_t> kMicroBatches = {1, 2, 4};
 
 // A configuration's strategy is one of a family, whose others are candidates as well.
@@ -19,9 +22,13 @@ const std::vector<std::vector<std::string>> kFamilies = {
     {"DEEPSPEED_STAGE0", "DEEPSPEED_STAGE1", "DEEPSPEED_STAGE2", "DEEPSPEED_STAGE3"},
     {"FSDP_NO_SHARD", "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD", "FSDP_HYBRID_SHARD"},
     {"TORCH_DDP", "ZERO_REDUNDANCY_OPTIMIZER"}};
-const std::vector<std::string> kStrategies = {"TORCH_DDP",          "DEEPSPEED_STAGE1",
-                                              "DEEPSPEED_STAGE2",   "DEEPSPEED_STAGE3",
-                                              "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD"};
+const std::vector<std::string> kStrategies = {
+    "TORCH_DDP",          "DEEPSPEED_STAGE1", "DEEPSPEED_STAGE2", "DEEPSPEED_STAGE3",
+    "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD",  "FSDP_HYBRID_SHARD"};
+
+// A plan sets these itself.
+const std::vector<std::string> kVaried = {"training.global_batch", "training.steps",
+                                          "training.activation_checkpointing", "strategies"};
 
 std::string joined(const std::vector<std::string>& names) {
   std::string all;
@@ -29,6 +36,23 @@ std::string joined(const std::vector<std::string>& names) {
     all += (all.empty() ? "" : ",") + name;
   }
   return all;
+}
+
+std::vector<std::string> split(const std::string& names) {
+  std::vector<std::string> all;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t comma = std::min(names.find(',', begin), names.size());
+    all.push_back(names.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return all;
+}
+
+// The stage of "DEEPSPEED_STAGE2".
+std::optional<int> stage_of(const std::string& strategy) {
+  constexpr std::string_view kPrefix = "DEEPSPEED_STAGE";
+  const bool is_one = strategy.starts_with(kPrefix) && strategy.size() == kPrefix.size() + 1;
+  return is_one ? std::optional(strategy.back() - '0') : std::nullopt;
 }
 
 Override own(const std::string& place, const std::string& field, const std::string& value) {
@@ -41,14 +65,16 @@ class PlanReader {
       : request_(request), faults_(faults) {}
 
   std::optional<Plan> read() {
+    refuse_varied();
     const std::optional<Scenario> any =
-        parse(overrides(nullptr, request_.ranks.empty() ? 1 : request_.ranks.front(), 1));
-    if (!any.has_value()) {
+        parse(overrides({}, request_.ranks.empty() ? 1 : request_.ranks.front(), 1));
+    if (!any.has_value() || !faults_.empty()) {
       return std::nullopt;
     }
     if (any->model.transformer.has_value()) {
       hidden_ = any->model.transformer->hidden;
     }
+    note_cluster(any->cluster);
     read_own();
     for (const int ranks : find_ranks()) {
       add_points(ranks);
@@ -66,6 +92,37 @@ class PlanReader {
   }
 
  private:
+  // Candidates that one reading of the configuration, if there is one, is for.
+  struct Variant {
+    std::optional<FrameworkConfig> config = {};
+    std::optional<std::string> strategies = {};  // None: the scenario's.
+  };
+
+  void refuse_varied() {
+    for (const Override& set : request_.overrides) {
+      const std::string field = set.assignment.substr(0, set.assignment.find('='));
+      const bool is_ranks = field == "cluster.world_size" && !request_.ranks.empty();
+      if (is_ranks || std::find(kVaried.begin(), kVaried.end(), field) != kVaried.end()) {
+        faults_.push_back({set.argument,
+                           field,
+                           "is what the plan chooses",
+                           "--ranks, --micro-batch and --strategy say among what",
+                           {}});
+      }
+    }
+  }
+
+  // Of a file that describes all of it, how many devices there are.
+  void note_cluster(const Cluster& cluster) {
+    devices_per_node_ = cluster.devices_per_node;
+    nics_ = cluster.spec.node.has_value() ? cluster.spec.node->nics : 0;
+    if (cluster.platform.has_value()) {
+      devices_ = cluster.platform->hosts.size();
+    } else if (cluster.read != nullptr) {
+      devices_ = cluster.read->devices().size();
+    }
+  }
+
   // A scenario that can be run by itself says how many ranks and micro-steps.
   void read_own() {
     std::vector<Fault> missing;
@@ -89,32 +146,70 @@ class PlanReader {
         return {*config->processes};
       }
     }
-    return scenario_ranks_.has_value() ? std::vector{*scenario_ranks_} : kRanks;
+    if (scenario_ranks_.has_value()) {
+      return {*scenario_ranks_};
+    }
+    return devices_ > 0 ? std::vector{static_cast<int>(devices_)} : kRanks;
   }
 
-  std::optional<FrameworkConfig> read_config(int ranks, std::vector<Fault>& faults) const {
-    const ConfigContext context{.ranks = ranks, .hidden_size = hidden_, .micro_batch = {}};
+  std::optional<FrameworkConfig> read_config(int ranks, std::vector<Fault>& faults,
+                                             std::optional<int> stage = {}) const {
+    const ConfigContext context{
+        .ranks = ranks, .hidden_size = hidden_, .micro_batch = {}, .zero_stage = stage};
     return request_.config->kind == ConfigKind::deepspeed
                ? read_deepspeed_config(request_.config->path, context, faults)
                : read_accelerate_config(request_.config->path, context, faults);
   }
 
   void add_points(int ranks) {
-    std::optional<FrameworkConfig> config;
-    if (request_.config.has_value()) {
-      std::vector<Fault> found;
-      config = read_config(ranks, found);
-      add_new(found);
-      if (!config.has_value()) {
-        return;
-      }
-      plan_.config_file = request_.config->path;
-      plan_.understood = config->items;
+    for (const Variant& variant : find_variants(ranks)) {
+      add_points(ranks, variant);
     }
+  }
+
+  // DeepSpeed's defaults are those of a stage: the configuration is read anew for each.
+  std::vector<Variant> find_variants(int ranks) {
+    if (!request_.config.has_value()) {
+      return {{.strategies = strategies_without_config(ranks)}};
+    }
+    std::vector<Fault> found;
+    const std::optional<FrameworkConfig> config = read_config(ranks, found);
+    add_new(found);
+    if (!config.has_value()) {
+      return {};
+    }
+    plan_.config_file = request_.config->path;
+    plan_.config_strategy = config->strategy;
+    plan_.understood = config->items;
+    std::vector<Variant> variants;
+    std::vector<std::string> others;
+    for (const std::string& name :
+         request_.strategies.has_value() ? split(*request_.strategies) : family_of(*config)) {
+      const std::optional<int> stage = stage_of(name);
+      if (!stage.has_value() || !stage_of(config->strategy).has_value() ||
+          name == config->strategy) {
+        others.push_back(name);
+        continue;
+      }
+      std::vector<Fault> faults;
+      if (auto variant = read_config(ranks, faults, stage)) {
+        variants.push_back({std::move(variant), name});
+      }
+      for (const Fault& fault : faults) {
+        plan_.left_out.push_back(name + ": " + format_fault(fault));
+      }
+    }
+    if (!others.empty()) {
+      variants.push_back({config, joined(others)});
+    }
+    return variants;
+  }
+
+  void add_points(int ranks, const Variant& variant) {
+    const std::optional<FrameworkConfig>& config = variant.config;
     const std::vector<std::size_t> batches = micro_batches(config);
     const std::size_t largest = *std::max_element(batches.begin(), batches.end());
-    const std::optional<Scenario> scenario =
-        parse(overrides(config.has_value() ? &*config : nullptr, ranks, largest));
+    const std::optional<Scenario> scenario = parse(overrides(variant, ranks, largest));
     if (!scenario.has_value()) {
       return;
     }
@@ -166,16 +261,24 @@ class PlanReader {
     return config->accumulation.value_or(1);
   }
 
-  std::vector<Override> overrides(const FrameworkConfig* config, int ranks,
-                                  std::size_t batch) const {
+  std::vector<Override> overrides(const Variant& variant, int ranks, std::size_t batch) const {
     std::vector<Override> all = request_.defaults;
     const auto add = [&](const std::vector<Override>& more) {
       all.insert(all.end(), more.begin(), more.end());
     };
     const std::string place = "--ranks " + std::to_string(ranks);
-    if (config != nullptr) {
-      add(config->overrides);
-      if (config->optimizer_offload == Offload::cpu) {
+    if (!says("training.precision")) {
+      all.push_back(own("plan", "training.precision", "BF16"));
+    }
+    // As NCCL, a ring for each NIC.
+    if (nics_ > 1 && static_cast<std::size_t>(ranks) > devices_per_node_ &&
+        !says("cluster.collective.channels") && !says("cluster.collective.algorithm")) {
+      all.push_back(own("plan", "cluster.collective.channels",
+                        std::to_string(std::min(nics_, kMostChannels))));
+    }
+    if (variant.config.has_value()) {
+      add(variant.config->overrides);
+      if (variant.config->optimizer_offload == Offload::cpu) {
         all.push_back(own(request_.config->path, "training.optimizer_offload", "CPU"));
       }
     }
@@ -184,41 +287,63 @@ class PlanReader {
     all.push_back(own(place, "training.micro_batches", "1"));  // Points set theirs.
     all.push_back(own(place, "training.global_batch",
                       std::to_string(batch * static_cast<std::size_t>(ranks))));
-    if (const auto names = strategies(config)) {
-      all.push_back(own(request_.strategies.has_value() ? "--strategy " + *names : place,
-                        "strategies", *names));
+    const std::optional<std::string> names =
+        variant.strategies.has_value() ? variant.strategies : strategies_without_config(ranks);
+    if (names.has_value()) {
+      all.push_back(
+          own(request_.strategies.has_value() ? "--strategy " + *request_.strategies : place,
+              "strategies", *names));
     }
     return all;
   }
 
-  std::optional<std::string> strategies(const FrameworkConfig* config) const {
+  std::optional<std::string> strategies_without_config(int ranks) const {
     if (request_.strategies.has_value()) {
       return request_.strategies;
     }
-    if (config == nullptr) {
-      return has_strategies() ? std::nullopt : std::optional(joined(kStrategies));
+    if (says("strategies")) {
+      return std::nullopt;
     }
-    for (const std::vector<std::string>& family : kFamilies) {
-      if (std::find(family.begin(), family.end(), config->strategy) != family.end()) {
-        std::vector<std::string> names;
-        for (const std::string& name : family) {
-          const bool fits =
-              config->optimizer_offload == Offload::none || find_strategy(name)->has_shards();
-          const bool is_asked = name != "FSDP_HYBRID_SHARD" || config->strategy == name;
-          if (fits && is_asked) {
-            names.push_back(name);
-          }
-        }
-        return joined(names);
+    std::vector<std::string> names;
+    for (const std::string& name : kStrategies) {
+      const bool is_whole =
+          name == "FSDP_HYBRID_SHARD" &&
+          static_cast<std::size_t>(ranks) <= std::max<std::size_t>(devices_per_node_, 8);
+      if (!is_whole && (!is_on_host() || find_strategy(name)->has_shards())) {
+        names.push_back(name);
       }
     }
-    return config->strategy;
+    return joined(names);
   }
 
-  bool has_strategies() const {
+  std::vector<std::string> family_of(const FrameworkConfig& config) const {
+    std::vector<std::string> names;
+    for (const std::vector<std::string>& family : kFamilies) {
+      if (std::find(family.begin(), family.end(), config.strategy) == family.end()) {
+        continue;
+      }
+      for (const std::string& name : family) {
+        const bool is_on_device = config.optimizer_offload == Offload::none && !is_on_host();
+        const bool is_asked = name != "FSDP_HYBRID_SHARD" || config.strategy == name;
+        if (is_asked && (is_on_device || find_strategy(name)->has_shards())) {
+          names.push_back(name);
+        }
+      }
+    }
+    return names.empty() ? std::vector{config.strategy} : names;
+  }
+
+  // Whether the user gave the field.
+  bool says(const char* field) const {
     schema::Scenario message;
     const MessageText text(request_.file.path, request_.file.contents, request_.overrides, message);
-    return text.count("strategies") > 0;
+    return std::string_view(field) == "strategies" ? text.count(field) > 0 : text.has(field);
+  }
+
+  bool is_on_host() const {
+    schema::Scenario message;
+    const MessageText text(request_.file.path, request_.file.contents, request_.overrides, message);
+    return text.enumerator("training.optimizer_offload") == "CPU";
   }
 
   std::optional<Scenario> parse(const std::vector<Override>& overrides) {
@@ -244,6 +369,9 @@ class PlanReader {
   std::optional<std::size_t> hidden_;
   std::optional<int> scenario_ranks_;
   std::size_t accumulation_ = 1;  // The scenario's.
+  std::size_t devices_per_node_ = 1;
+  std::size_t nics_ = 0;     // Of a node.
+  std::size_t devices_ = 0;  // Of a cluster that a file describes.
   Plan plan_;
 };
 

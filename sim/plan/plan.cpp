@@ -22,6 +22,10 @@ double flops_of_step(const PlanPoint& point) {
 
 }  // namespace
 
+std::string unit_of_rows(const Plan& plan) {
+  return plan.points.front().scenario.model.transformer.has_value() ? "tokens" : "rows";
+}
+
 double tokens_per_s(const Plan& plan, const PlanRow& row) {
   const PlanPoint& point = plan.point_of(row);
   const ModelSpec& model = point.scenario.model;

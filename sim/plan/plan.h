@@ -46,10 +46,14 @@ struct Plan {
   std::vector<Recommendation> recommendations;  ///< By ranks.
   std::vector<ConfigItem> understood;  ///< Of the framework's configuration, if there is one.
   std::string config_file;
+  std::string config_strategy;        ///< The one that it asks for.
   std::vector<std::string> left_out;  ///< Combinations that cannot be, and why.
 
   const PlanPoint& point_of(const PlanRow& row) const { return points[row.point]; }
 };
+
+/// What a row of the training is counted in: "tokens", or "rows" of a perceptron.
+std::string unit_of_rows(const Plan& plan);
 
 /// Tokens of a transformer's optimizer step over all ranks, rows of a perceptron's; per second.
 double tokens_per_s(const Plan& plan, const PlanRow& row);

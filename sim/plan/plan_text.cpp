@@ -1,6 +1,7 @@
 #include "sim/plan/plan_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@ std::string plural(std::size_t count, const std::string& thing) {
 
 std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
 
-constexpr std::size_t kColumns = 14;
+constexpr std::size_t kColumns = 12;
 constexpr std::size_t kMostFitting = 12;
 constexpr std::size_t kMostOthers = 6;
 
@@ -62,9 +63,9 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
       std::any_of(plan.recommendations.begin(), plan.recommendations.end(),
                   [&](const Recommendation& choice) { return choice.row == index; });
   const auto memory = static_cast<double>(point.scenario.device.memory_bytes);
-  std::vector<std::string> cells = {std::string(row.strategy.name) + (is_recommended ? " *" : ""),
-                                    std::to_string(point.micro_batch),
-                                    point.recompute ? "yes" : "no",
+  std::vector<std::string> cells = {std::string(row.strategy.name) + " " +
+                                        std::to_string(point.micro_batch) +
+                                        (point.recompute ? "r" : "") + (is_recommended ? " *" : ""),
                                     figure(static_cast<double>(peak_bytes(row)), units.bytes)};
   if (!row.completed()) {
     cells.push_back(misfit(row, memory, units.bytes));
@@ -75,7 +76,8 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
   const TimeSplit& time = row.figures.time();
   const auto inside = row.figures.sent_bytes() - row.figures.sent_between_nodes_bytes();
   for (const std::string& cell :
-       {std::string("fits"), significant(tokens_per_s(plan, row), 4, 0),
+       {std::string("fits"),
+        format_count(static_cast<std::uint64_t>(std::llround(tokens_per_s(plan, row)))),
         format_percent(model_flops_utilization(plan, row)), figure(row.step_s(), units.time),
         figure(time.exposed_communication_s(), units.time), figure(time.forward_s(), units.time),
         figure(time.backward_s(), units.time), figure(time.optimizer_s(), units.time),
@@ -104,12 +106,11 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   const std::string time(units.time.name);
   const std::string wire(units.wire.name);
   Table table;
-  table.add_column("strategy", Align::left);
+  table.add_column("strategy, micro-batch,\nr: recomputes", Align::left);
   for (const std::string& title :
-       {std::string("micro-\nbatch"), std::string("recom-\nputes"), "peak,\n" + bytes,
-        std::string(), std::string("tokens\nper s"), std::string("MFU"), "step,\n" + time,
-        "exposed,\n" + time, "forward,\n" + time, "back-\nward, " + time, "opti-\nmizer, " + time,
-        "sent in\nnode, " + wire, "between\nnodes, " + wire}) {
+       {"peak,\n" + bytes, std::string(), unit_of_rows(plan) + "\nper s", std::string("MFU"),
+        "step,\n" + time, "exposed,\n" + time, "forward,\n" + time, "back-\nward, " + time,
+        "opti-\nmizer, " + time, "sent in\nnode, " + wire, "between\nnodes, " + wire}) {
     table.add_column(title, Align::right);
   }
   std::size_t fitting = 0;
@@ -124,7 +125,9 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   }
   const Scenario& scenario = first_point(plan, ranks).scenario;
   page.section("Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
-               left_out(fitting, others) + "* Recommended. Each device has " +
+               left_out(fitting, others) +
+                   "* Recommended: the fastest; of those within 1 % one that recomputes nothing, "
+                   "then the one that holds least. Each device has " +
                    format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
                    "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
                    "optimizer its parts; exposed: waits for communication. MFU: model flops of the "
@@ -178,7 +181,7 @@ void write_understood(const Plan& plan, Page& page) {
 }
 
 void write_assumptions(const Plan& plan, Page& page) {
-  const Scenario& scenario = plan.points.front().scenario;
+  const Scenario& scenario = plan.points.back().scenario;  // Of the most ranks.
   page.heading("Assumptions");
   page.entry("model", model_text(scenario.model, "") + ", " +
                           format_count(scenario.model.parameters()) + " parameters");
@@ -200,9 +203,10 @@ void write_assumptions(const Plan& plan, Page& page) {
                    format_count(static_cast<std::uint64_t>(scenario.host.adam_parameters_per_s)) +
                    " parameters updated per second and node");
   }
-  const std::size_t accumulation = plan.points.front().accumulation;
-  if (accumulation > 1) {
-    page.entry("step", plural(accumulation, "micro-step") + " of the first candidate");
+  if (scenario.cluster.collective.fidelity == Fidelity::flow) {
+    page.entry("flows",
+               "exact where links are equal and ranks come together, elsewhere some "
+               "percent off; cluster.collective.fidelity: MESSAGE is the other way");
   }
   for (const std::string& reason : plan.left_out) {
     page.entry("left out", reason);

@@ -33,7 +33,7 @@ class Adviser {
     recommendation.row = static_cast<std::size_t>(best - plan_.rows.data());
     recommendation.reasons.push_back(what_it_is(*best));
     for (const auto& reason :
-         {batch_reason(*best), recompute_reason(*best), thrift_reason(*best)}) {
+         {own_reason(*best), batch_reason(*best), recompute_reason(*best), thrift_reason(*best)}) {
       if (!reason.empty()) {
         recommendation.reasons.push_back(reason);
       }
@@ -67,6 +67,11 @@ class Adviser {
 
   static std::string size(double bytes) { return format_bytes(bytes); }
 
+  std::string speed(const PlanRow& row) const {
+    return format_count(static_cast<std::uint64_t>(std::llround(tokens_per_s(plan_, row)))) + " " +
+           unit_of_rows(plan_) + "/s";
+  }
+
   std::string candidate(const PlanRow& row) const {
     return std::string(row.strategy.name) + ", micro-batch " +
            std::to_string(point(row).micro_batch) +
@@ -75,8 +80,8 @@ class Adviser {
 
   std::string what_it_is(const PlanRow& row) const {
     const auto memory = static_cast<double>(point(row).scenario.device.memory_bytes);
-    return candidate(row) + ": " + significant(tokens_per_s(plan_, row), 4, 0) + " tokens/s, " +
-           format_percent(model_flops_utilization(plan_, row)) +
+    return candidate(row) + ", " + std::string(name(point(row).scenario.training.precision)) +
+           ": " + speed(row) + ", " + format_percent(model_flops_utilization(plan_, row)) +
            " of the devices' peak; it needs " + size(static_cast<double>(peak_bytes(row))) +
            " of " + size(memory) + ".";
   }
@@ -101,7 +106,8 @@ class Adviser {
     }
     const double gain = tokens_per_s(plan_, *larger) / tokens_per_s(plan_, best) - 1;
     return batch + " gives " + (gain < 0 ? "less: " : "no more than ") +
-           format_percent(std::abs(gain)) + (gain < 0 ? " fewer" : " more") + " tokens/s.";
+           format_percent(std::abs(gain)) + (gain < 0 ? " fewer " : " more ") +
+           unit_of_rows(plan_) + "/s.";
   }
 
   // The other of both choices.
@@ -118,7 +124,7 @@ class Adviser {
       if (row.completed() && peak_bytes(row) < peak_bytes(best)) {
         return "Recomputation would save " +
                size(static_cast<double>(peak_bytes(best) - peak_bytes(row))) + " and cost " +
-               format_percent(row.step_s() / best.step_s() - 1) + ".";
+               cost_text(row.step_s() / best.step_s() - 1) + ".";
       }
     }
     return {};
@@ -138,11 +144,37 @@ class Adviser {
            reason.phase();
   }
 
+  static std::string cost_text(double cost) {
+    return cost < 0.0005 ? "nothing" : format_percent(cost);
+  }
+
+  // What the configuration asks for, if that is something else.
+  std::string own_reason(const PlanRow& best) const {
+    if (plan_.config_strategy.empty() || best.strategy.name == plan_.config_strategy) {
+      return {};
+    }
+    for (const PlanRow& row : plan_.rows) {
+      if (is_beside(row, best) && row.strategy.name == plan_.config_strategy) {
+        return "The configuration asks for " + plan_.config_strategy +
+               (row.completed()
+                    ? ": " + speed(row) + ", " + size(static_cast<double>(peak_bytes(row))) + "."
+                    : ", which " + lack(row) + ".");
+      }
+    }
+    return {};
+  }
+
+  // Whether they differ in the strategy alone.
+  bool is_beside(const PlanRow& a, const PlanRow& b) const {
+    return point(a).ranks == point(b).ranks && point(a).micro_batch == point(b).micro_batch &&
+           point(a).recompute == point(b).recompute;
+  }
+
   // A strategy that holds less.
   std::string thrift_reason(const PlanRow& best) const {
     const PlanRow* other = nullptr;
     for (const PlanRow& row : plan_.rows) {
-      if (is_here(row) && row.completed() && row.point == best.point &&
+      if (row.completed() && is_beside(row, best) &&
           static_cast<double>(peak_bytes(row)) <
               (1 - kWorthSaving) * static_cast<double>(peak_bytes(best)) &&
           (other == nullptr || row.step_s() < other->step_s())) {
@@ -190,10 +222,13 @@ class Adviser {
 
   // What the other costs where the network's links are so many times as fast.
   double cost_at(const PlanRow& best, const PlanRow& other, double factor) const {
-    Scenario scenario = point(best).scenario;
-    scenario.cluster.spec.fabric->cable.bandwidth_bytes_per_s *= factor;
+    Scenario with_best = point(best).scenario;
+    Scenario with_other = point(other).scenario;
+    for (Scenario* scenario : {&with_best, &with_other}) {
+      scenario->cluster.spec.fabric->cable.bandwidth_bytes_per_s *= factor;
+    }
     const std::vector<PlanFigures> figures = run_plan_tasks(
-        {{&scenario, best.strategy}, {&scenario, other.strategy}}, {options_.jobs, nullptr});
+        {{&with_best, best.strategy}, {&with_other, other.strategy}}, {options_.jobs, nullptr});
     return figures[1].time().wall_s() / figures[0].time().wall_s() - 1;
   }
 

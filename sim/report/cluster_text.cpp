@@ -134,7 +134,7 @@ std::string collectives_text(const CollectiveSpec& collective) {
     case Fidelity::flow:
       return algorithm_text(collective) + " as flows";
     case Fidelity::automatic:
-      return algorithm_text(collective) + " as flows where that is exact within 1 %";
+      return algorithm_text(collective) + " as flows where all edges are alike within 1 %";
   }
   return algorithm_text(collective);
 }

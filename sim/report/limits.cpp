@@ -28,7 +28,7 @@ LimitSummary summarize_limits(const RunResult& run) {
   add("latency", "link latency", limits.wire_latency_s());
   add("overhead", "kernel launches", limits.launch_overhead_s());
   add("storage", "storage", limits.storage_s());
-  if (limits.host_s() > 0) {
+  if (limits.has_host_s()) {
     add("host", "the host", limits.host_s());
   }
   return summary;

@@ -120,6 +120,10 @@ Table limits_table(const ComparedRuns& compared, bool names_it) {
   if (saves) {
     table.add_column("storage", Align::right);
   }
+  const bool offloads = compared.scenario.training.optimizer_on_host;
+  if (offloads) {
+    table.add_column("host", Align::right);
+  }
   for_completed(compared, [&](const RunResult& run, const RunSummary&) {
     const LimitSummary limits = summarize_limits(run);
     const LimitShare* largest = limits.largest();

@@ -67,8 +67,8 @@ struct ClusterFile {
   std::vector<std::string> left_aside;  ///< What has no meaning here.
 };
 
-/// Whether collectives are simulated message by message, as flows, or as flows where that takes
-/// the time of the messages within kFlowTolerance.
+/// Whether collectives are simulated message by message, as flows, or as flows where all edges take
+/// the same time within kFlowTolerance (flow_accuracy.h).
 enum class Fidelity { message, flow, automatic };
 
 inline constexpr double kFlowTolerance = 0.01;

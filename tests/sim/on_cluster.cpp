@@ -20,7 +20,8 @@ namespace {
 namespace s4u = simgrid::s4u;
 
 std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(1);
+  const std::unique_ptr<s4u::Engine> engine =
+      make_engine(1, static_cast<int>(cluster.placement.size()));
   Scenario scenario;
   scenario.cluster = cluster;
   const std::unique_ptr<const Platform> platform = make_platform(scenario);

@@ -101,7 +101,7 @@ bool run_rank(const Setting& setting, const Platform& platform, int rank,
 
 // In the calling process. A rank that ends with wrong values leaves out its recording.
 RunResult simulate(const Setting& setting, const Cluster& cluster) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1);
+  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1, setting.world_size);
   Scenario scenario;
   scenario.cluster = cluster;
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
