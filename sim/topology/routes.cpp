@@ -8,7 +8,7 @@ namespace shardscope {
 namespace {
 
 constexpr std::uint32_t kUnreached = UINT32_MAX;
-constexpr std::size_t kMostDistances = std::size_t{1} << 25;
+constexpr std::size_t kMostDistances = std::size_t{1} << 24;
 
 std::uint32_t count_not_nvlink(const Link& link) {
   return link.cable.kind == LinkKind::nvlink ? 0 : 1;
@@ -39,10 +39,17 @@ void Routes::fill(Distances& distances, NodeId destination, NodeId source) const
     found[destination].links = 0;
     reached = {destination};
   }
+  std::uint32_t level = kUnreached;
   for (; distances.left < reached.size(); ++distances.left) {
     const NodeId to = reached[distances.left];
     if (found[source].links <= found[to].links) {
       return;
+    }
+    if (found[to].links != level) {
+      level = found[to].links;
+      if (reaches(source, destination, level, distances)) {
+        return;
+      }
     }
     if (to != destination && graph[to].kind == NodeKind::device && !distances.through_devices) {
       continue;
@@ -61,6 +68,30 @@ void Routes::fill(Distances& distances, NodeId destination, NodeId source) const
       }
     }
   }
+}
+
+// Whether links lead from the source to nodes at that distance, all of which are known: its own is
+// then final as well, though a switch that it is at may have thousands of links to be searched.
+bool Routes::reaches(NodeId source, NodeId destination, std::uint32_t level,
+                     Distances& distances) const {
+  const Topology::Graph& graph = topology_.graph();
+  Distance& distance = distances.from[source];
+  for (auto [edge, end] = out_edges(source, graph); edge != end; ++edge) {
+    const NodeId to = target(*edge, graph);
+    const bool passable =
+        to == destination || graph[to].kind != NodeKind::device || distances.through_devices;
+    if (!passable || distances.from[to].links != level) {
+      continue;
+    }
+    const std::uint32_t not_nvlink =
+        distances.from[to].not_nvlink + count_not_nvlink(topology_.link(graph[*edge].link));
+    if (distance.links == kUnreached) {
+      distance = {level + 1, not_nvlink};
+      distances.reached.push_back(source);
+    }
+    distance.not_nvlink = std::min(distance.not_nvlink, not_nvlink);
+  }
+  return distance.links == level + 1;
 }
 
 // A destination may have both kinds of distances.

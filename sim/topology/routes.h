@@ -37,7 +37,7 @@ namespace shardscope {
 using Route = std::vector<LinkId>;
 
 /// Distances to a destination are computed when it is first asked for, and kept, 8 bytes per node,
-/// as long as those of all destinations take less than 256 MB: then the oldest ones go. Not
+/// as long as those of all destinations take less than 128 MB: then the oldest ones go. Not
 /// thread-safe.
 class Routes {
  public:
@@ -71,6 +71,7 @@ class Routes {
   const Distances& distances(std::size_t source, std::size_t destination);
   void make_room();
   void fill(Distances& distances, NodeId destination, NodeId source) const;
+  bool reaches(NodeId source, NodeId destination, std::uint32_t level, Distances& distances) const;
   // Puts the links from the node that lead on equally well into next_.
   void find_next(NodeId node, NodeId destination, const Distances& distances);
 
