@@ -53,9 +53,19 @@ std::string Collective::name() const {
 void Collective::run(Transport& transport) {
   SHARDSCOPE_CHECK(group_.world_rank(rank_) == transport.rank() && rank_ < group_.size,
                    "the rank is not in the group");
+  std::vector<std::unique_ptr<Request>> sending;
   for (int i = 0; i < schedule_->rounds(); ++i) {
-    schedule_->round(rank_, i, round_);
-    run_round(transport);
+    begin_round(i);
+    for (const Outgoing& send : sends_) {
+      sending.push_back(transport.isend(send.peer, send.data));
+    }
+    if (!receives_.empty()) {
+      transport.recv(receives_);
+    }
+    for (const std::unique_ptr<Request>& request : sending) {
+      request->wait();
+    }
+    sending.clear();
   }
 }
 
@@ -65,29 +75,41 @@ void Collective::run_together(std::span<Collective* const> ranks) {
   for (int i = 0; i < rounds; ++i) {
     std::map<std::pair<int, int>, std::deque<TensorList>> sent;  // By sender and receiver.
     for (Collective* rank : ranks) {
-      rank->schedule_->round(rank->rank_, i, rank->round_);
-      rank->find_pieces();
-      const Tensor* piece = rank->pieces_.data();
-      for (std::size_t m = 0; m < rank->round_.sends().size(); ++m) {
-        sent[{rank->rank_, rank->round_.sends()[m].peer}].push_back({piece, rank->sizes_[m]});
-        piece += rank->sizes_[m];
+      rank->begin_round(i);
+      for (const Outgoing& send : rank->sends_) {
+        sent[{rank->world_rank(), send.peer}].push_back(send.data);
       }
     }
     for (Collective* rank : ranks) {
-      const std::size_t sends = rank->round_.sends().size();
-      const Tensor* piece = rank->pieces_.data();
-      for (std::size_t m = 0; m < sends; ++m) {
-        piece += rank->sizes_[m];
-      }
-      for (std::size_t m = 0; m < rank->round_.receives().size(); ++m) {
-        const Transfer& receive = rank->round_.receives()[m];
-        std::deque<TensorList>& from = sent[{receive.peer, rank->rank_}];
+      for (const Incoming& receive : rank->receives_) {
+        std::deque<TensorList>& from = sent[{receive.peer, rank->world_rank()}];
         SHARDSCOPE_CHECK(!from.empty(), "a rank receives what no other sends");
-        deliver(from.front(), {piece, rank->sizes_[sends + m]}, receive.arrival);
+        deliver(from.front(), receive.data, receive.arrival);
         from.pop_front();
-        piece += rank->sizes_[sends + m];
       }
     }
+  }
+}
+
+void Collective::begin_round(int index) {
+  schedule_->round(rank_, index, round_);
+  find_pieces();
+  // Now the pieces stay where they are.
+  sends_.clear();
+  receives_.clear();
+  const Tensor* piece = pieces_.data();
+  auto size = sizes_.begin();
+  const auto next = [&] {
+    const TensorList message = {piece, *size};
+    piece += *size++;
+    return message;
+  };
+  for (const Transfer& send : round_.sends()) {
+    sends_.push_back({.peer = group_.world_rank(send.peer), .data = next()});
+  }
+  for (const Transfer& receive : round_.receives()) {
+    receives_.push_back(
+        {.peer = group_.world_rank(receive.peer), .data = next(), .arrival = receive.arrival});
   }
 }
 
@@ -104,33 +126,6 @@ void Collective::find_pieces() {
       sizes_.push_back(pieces_.size() - before);
     }
   }
-}
-
-void Collective::run_round(Transport& transport) {
-  find_pieces();
-  // Now the pieces stay where they are.
-  const Tensor* piece = pieces_.data();
-  auto size = sizes_.begin();
-  const auto next = [&] {
-    const TensorList message = {piece, *size};
-    piece += *size++;
-    return message;
-  };
-  for (const Transfer& send : round_.sends()) {
-    sending_.push_back(transport.isend(group_.world_rank(send.peer), next()));
-  }
-  for (const Transfer& receive : round_.receives()) {
-    arriving_.push_back(
-        {.peer = group_.world_rank(receive.peer), .data = next(), .arrival = receive.arrival});
-  }
-  if (!arriving_.empty()) {
-    transport.recv(arriving_);
-  }
-  for (const std::unique_ptr<Request>& request : sending_) {
-    request->wait();
-  }
-  sending_.clear();
-  arriving_.clear();
 }
 
 }  // namespace shardscope

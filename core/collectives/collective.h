@@ -1,5 +1,5 @@
 // A collective ready to run on one rank: its schedule, the memory it works on and its staging
-// buffers. One function runs any schedule over any transport.
+// buffers. Round by round it says which tensors go where; run() does that over any transport.
 #pragma once
 
 #include <memory>
@@ -37,17 +37,23 @@ class Collective {
   const Schedule& schedule() const { return *schedule_; }
   const ChunkedTensor& data() const { return data_; }
   const RankGroup& group() const { return group_; }
+  int world_rank() const { return group_.world_rank(rank_); }
   Purpose purpose() const { return purpose_; }
   const std::optional<LayerRange>& layers() const { return layers_; }
 
   /// "all_gather layers.2", "all_reduce norm"; the operation alone if the data is no layer's.
   std::string name() const;
 
+  /// The messages of one of the schedule's rounds, between world ranks. They and their lists stay
+  /// valid until the next call.
+  void begin_round(int index);
+  std::span<const Outgoing> sends() const { return sends_; }
+  std::span<const Incoming> receives() const { return receives_; }
+
   /// Runs the rank through the schedule over its transport and returns when its last round is done.
   void run(Transport& transport);
 
  private:
-  void run_round(Transport& transport);
   void find_pieces();
 
   std::unique_ptr<const Schedule> schedule_;
@@ -65,8 +71,8 @@ class Collective {
   Round round_;
   std::vector<Tensor> pieces_;      // Of all messages, sends first.
   std::vector<std::size_t> sizes_;  // Of each message, in pieces.
-  std::vector<std::unique_ptr<Request>> sending_;
-  std::vector<Incoming> arriving_;
+  std::vector<Outgoing> sends_;
+  std::vector<Incoming> receives_;
 };
 
 }  // namespace shardscope

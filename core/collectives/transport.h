@@ -42,6 +42,12 @@ class MessageCopy {
   std::vector<Tensor> tensors_;
 };
 
+/// A message to be sent.
+struct Outgoing {
+  int peer = 0;
+  TensorList data;
+};
+
 /// A message to be received.
 struct Incoming {
   int peer = 0;

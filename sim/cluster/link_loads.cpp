@@ -32,7 +32,7 @@ LinkLoads link_loads(const Platform& platform, const Ranks& ranks,
   std::vector<LinkLoad> loads(platform.links().size());
   LinkLoads found;
   for (const auto& rank : ranks) {
-    for (const auto& [peer, bytes] : rank->transport().sent_to()) {
+    for (const auto& [peer, bytes] : rank->traffic().sent_to()) {
       const Path path = platform.path(rank->rank(), peer);
       for (const std::size_t link : path.links) {
         loads[link].training_bytes += bytes;

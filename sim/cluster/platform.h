@@ -1,7 +1,7 @@
 // The simulated cluster as the ranks see it: a host each, and a path between any two.
 //
 // SimGrid's links carry no latency: its fair sharing is exact then, and the receiver waits the
-// latency of the path after the last byte has left (simgrid_transport.h). A transfer on an idle
+// latency of the path after the last byte has left (messages.h). A transfer on an idle
 // path takes the sum of its links' latencies + bytes / the least of their bandwidths; simultaneous
 // ones share links max-min fairly.
 #pragma once

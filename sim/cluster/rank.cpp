@@ -38,22 +38,22 @@ bool speed_changes(const Scenario& scenario, int rank) {
 
 Rank::Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
            const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
-           FlowExchange& flows, const RecordedSteps& recorded, int rank)
+           Exchange& exchange, const RecordedSteps& recorded, int rank)
     : scenario_(scenario),
       strategy_(strategy),
       weights_(weights),
       batches_(batches),
       planner_(planner),
-      flows_(flows),
+      exchange_(exchange),
       rank_(rank),
       device_spec_(device_of(scenario, rank)),
-      transport_(platform, rank),
+      traffic_(platform, rank),
       recorder_(recorded, rank, scenario) {}
 
 void Rank::run(const StateSource* resumed, SavePoint* save_point,
                const std::function<void(std::int64_t)>& on_step) {
   device_.emplace(device_spec_, host_part(scenario_, rank_), speed_changes(scenario_, rank_),
-                  transport_, flows_, recorder_);
+                  traffic_, exchange_, recorder_);
   group_.emplace(*device_, rank_, scenario_.world_size, scenario_.training.storage, planner_);
   trainer_.emplace(strategy_, scenario_.model, scenario_.training, *group_, batches_);
   if (resumed != nullptr) {
@@ -89,7 +89,7 @@ void Rank::save(SavePoint& save_point) {
 
 RankStepRecord Rank::finish_step(StepDiagnostics diagnostics) {
   device_->synchronize();
-  const WireCounters& wire = transport_.counters();
+  const WireCounters& wire = traffic_.counters();
   const RankStepRecord record = {
       .time = device_->timeline().finish_step(),
       .wire = {.sent_bytes = wire.sent_bytes - wire_before_.sent_bytes,

@@ -1,4 +1,4 @@
-// One simulated rank: its transport, its device, its trainer, and what it measured.
+// One simulated rank: its traffic, its device, its trainer, and what it measured.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 #include "sim/cluster/recorder.h"
 #include "sim/cluster/save_point.h"
 #include "sim/cluster/simgrid_device.h"
-#include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
+#include "sim/cluster/traffic.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
@@ -27,7 +27,7 @@ class Rank {
   /// All references must outlive the rank.
   Rank(const Scenario& scenario, const Strategy& strategy, const WeightSource& weights,
        const BatchSource* batches, const Platform& platform, const CollectivePlanner& planner,
-       FlowExchange& flows, const RecordedSteps& recorded, int rank);
+       Exchange& exchange, const RecordedSteps& recorded, int rank);
 
   /// The compute stream, on the rank's actor: trains all steps, or those after a saved state.
   /// `on_step` is called after each; `save_point` may be null. Throws OutOfMemory,
@@ -36,7 +36,7 @@ class Rank {
            const std::function<void(std::int64_t)>& on_step);
 
   int rank() const { return rank_; }
-  const SimGridTransport& transport() const { return transport_; }
+  const RankTraffic& traffic() const { return traffic_; }
   const std::vector<RankStepRecord>& steps() const { return steps_; }
 
   /// Those of the saved state that it went on from.
@@ -56,10 +56,10 @@ class Rank {
   const WeightSource& weights_;
   const BatchSource* batches_;
   const CollectivePlanner& planner_;
-  FlowExchange& flows_;
+  Exchange& exchange_;
   int rank_;
   DeviceSpec device_spec_;
-  SimGridTransport transport_;
+  RankTraffic traffic_;
   Recorder recorder_;
   WireCounters wire_before_;  // At the end of the previous step.
   std::optional<SimGridDevice> device_;

@@ -29,75 +29,51 @@ s4u::ExecPtr make_execution() {
 
 }  // namespace
 
-// The queue of collectives, one of which is under way. Messages are the work of an actor, flows of
-// the exchange. Shared by the device and the actor, so that either may end first.
-class SimGridDevice::Stream : public std::enable_shared_from_this<SimGridDevice::Stream> {
+// The queue of collectives, one of which is under way. The rank's actor adds to it, maestro takes
+// from it: never at once.
+class SimGridDevice::Stream {
  public:
-  // A collective and the signal that it is done.
+  // A collective, which lives until it is done and waited for or forgotten, and the signal that it
+  // is done.
   struct Job {
-    Collective* collective;
+    std::unique_ptr<Collective> collective;
     RecordedCollective* recorded;  // Null if it is not recorded.
     s4u::SemaphorePtr done = s4u::Semaphore::create(0);
     double begin_s = 0;
   };
 
   /// `slows`: kernels run slower while a collective is in flight.
-  Stream(SimGridTransport& transport, FlowExchange& flows, Timeline& timeline, bool slows)
-      : transport_(transport),
-        flows_(flows),
+  Stream(RankTraffic& traffic, Exchange& exchange, Timeline& timeline, bool slows)
+      : traffic_(traffic),
+        exchange_(exchange),
         timeline_(timeline),
         host_(*s4u::this_actor::get_host()),
         slows_(slows) {}
 
-  std::shared_ptr<Job> push(Collective& collective, RecordedCollective* recorded) {
-    auto job = std::make_shared<Job>(Job{&collective, recorded});
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back(job);
+  std::shared_ptr<Job> push(std::unique_ptr<Collective> collective, RecordedCollective* recorded) {
+    auto job = std::make_shared<Job>(Job{std::move(collective), recorded});
+    jobs_.push_back(job);
+    if (current_ == nullptr) {
+      begin_next();
     }
-    begin_next();
     return job;
   }
 
-  // Never returns: SimGrid ends the actor when all ranks are done.
-  [[noreturn]] void run() {
-    while (true) {
-      has_messages_->acquire();
-      current_->collective->run(transport_);
-      finish();
-    }
-  }
-
  private:
-  // If none is under way.
   void begin_next() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (current_ != nullptr || jobs_.empty()) {
-        return;
-      }
-      current_ = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
+    current_ = std::move(jobs_.front());
+    jobs_.pop_front();
     Job& job = *current_;
     job.begin_s = now();
-    const bool records_transfers = job.recorded != nullptr && !job.recorded->transfers_cut();
-    transport_.begin(job.collective->purpose(), records_transfers ? job.recorded : nullptr);
     set_host_state(kHostBesideCommunication);
-    if (flows_.takes(*job.collective)) {
-      flows_.join(*job.collective, transport_, [this] { finish(); });
-    } else {
-      start_actor();
-      has_messages_->release();
-    }
+    const bool records_transfers = job.recorded != nullptr && !job.recorded->transfers_cut();
+    exchange_.begin(*job.collective, traffic_, records_transfers ? job.recorded : nullptr,
+                    [this] { finish(); });
   }
 
   // The one under way is over.
   void finish() {
-    const std::shared_ptr<Job> job = [this] {
-      const std::lock_guard lock(mutex_);
-      return std::exchange(current_, nullptr);
-    }();
+    const std::shared_ptr<Job> job = std::exchange(current_, nullptr);
     set_host_state(kHostAlone);
     const double end_s = now();
     timeline_.add_busy(end_s - job->begin_s);
@@ -106,17 +82,8 @@ class SimGridDevice::Stream : public std::enable_shared_from_this<SimGridDevice:
       job->recorded->set_end_s(end_s);
     }
     job->done->release();
-    begin_next();
-  }
-
-  // When the first messages are to be sent: thousands of ranks with flows need none. One collective
-  // is under way, so that no two ask at once.
-  void start_actor() {
-    if (!has_actor_) {
-      has_actor_ = true;
-      s4u::Actor::create(host_.get_name() + ".communication", &host_,
-                         [stream = shared_from_this()] { stream->run(); })
-          ->daemonize();
+    if (!jobs_.empty()) {
+      begin_next();
     }
   }
 
@@ -126,23 +93,19 @@ class SimGridDevice::Stream : public std::enable_shared_from_this<SimGridDevice:
     }
   }
 
-  SimGridTransport& transport_;
-  FlowExchange& flows_;
+  RankTraffic& traffic_;
+  Exchange& exchange_;
   Timeline& timeline_;
   s4u::Host& host_;
   bool slows_;
-  bool has_actor_ = false;
-  s4u::SemaphorePtr has_messages_ = s4u::Semaphore::create(0);
-  std::mutex mutex_;  // Both streams may run at once; never held across a simcall.
   std::deque<std::shared_ptr<Job>> jobs_;
   std::shared_ptr<Job> current_;  // Under way.
 };
 
 class SimGridDevice::StreamWork final : public Work {
  public:
-  StreamWork(std::unique_ptr<Collective> collective, std::shared_ptr<Stream::Job> job,
-             SimGridDevice& device)
-      : collective_(std::move(collective)), job_(std::move(job)), device_(device) {}
+  StreamWork(std::shared_ptr<Stream::Job> job, SimGridDevice& device)
+      : job_(std::move(job)), device_(device) {}
 
   void wait() override {
     device_.synchronize();
@@ -152,26 +115,25 @@ class SimGridDevice::StreamWork final : public Work {
     if (job_->recorded != nullptr) {
       device_.recorder_.wait(device_.position(), *job_->recorded, begin_s, now());
     }
-    collective_.reset();
+    job_->collective.reset();
   }
 
  private:
-  std::unique_ptr<Collective> collective_;
   std::shared_ptr<Stream::Job> job_;
   SimGridDevice& device_;
 };
 
 SimGridDevice::SimGridDevice(const DeviceSpec& spec, Host host, bool speed_changes,
-                             SimGridTransport& transport, FlowExchange& flows, Recorder& recorder)
+                             RankTraffic& traffic, Exchange& exchange, Recorder& recorder)
     : spec_(spec),
       host_(host),
       speed_changes_(speed_changes),
       host_speed_(s4u::this_actor::get_host()->get_speed()),
-      flows_(flows),
+      exchange_(exchange),
       recorder_(recorder),
       memory_(spec.memory_bytes),
-      stream_(
-          std::make_shared<Stream>(transport, flows, timeline_, spec.communication_slowdown > 1)) {}
+      stream_(std::make_unique<Stream>(traffic, exchange, timeline_,
+                                       spec.communication_slowdown > 1)) {}
 
 SimGridDevice::~SimGridDevice() = default;
 
@@ -243,9 +205,8 @@ void SimGridDevice::saved(std::uint64_t bytes, const SavePoint::Saved& saved) {
 std::unique_ptr<Work> SimGridDevice::enqueue(std::unique_ptr<Collective> collective) {
   synchronize();
   RecordedCollective* recorded =
-      recorder_.enqueue(position(), *collective, flows_.takes(*collective), now());
-  std::shared_ptr<Stream::Job> job = stream_->push(*collective, recorded);
-  return std::make_unique<StreamWork>(std::move(collective), std::move(job), *this);
+      recorder_.enqueue(position(), *collective, exchange_.as_flows(*collective), now());
+  return std::make_unique<StreamWork>(stream_->push(std::move(collective), recorded), *this);
 }
 
 }  // namespace shardscope

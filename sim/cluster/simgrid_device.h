@@ -1,6 +1,6 @@
 // Device on SimGrid: kernels take their time on the rank's actor, or are executions on its host
-// where that changes its speed; messages of collectives are sent on an actor of their own, the
-// communication stream, flows by the exchange.
+// where that changes its speed; collectives are run by the exchange, one after another as on a
+// communication stream.
 //
 // Kernels are launched and not waited for, as on a GPU: those between two points where the streams
 // meet are one wait, which costs less host time and keeps a rank's data in the cache.
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "core/device/device.h"
-#include "sim/cluster/flow_exchange.h"
+#include "sim/cluster/exchange.h"
 #include "sim/cluster/recorder.h"
 #include "sim/cluster/roofline.h"
 #include "sim/cluster/save_point.h"
-#include "sim/cluster/simgrid_transport.h"
 #include "sim/cluster/timeline.h"
+#include "sim/cluster/traffic.h"
 #include "sim/scenario/scenario.h"
 
 namespace shardscope {
@@ -37,11 +37,11 @@ class SimGridDevice final : public Device {
     double adam_parameters_per_s = 0;
   };
 
-  /// Call on the rank's own actor, which is the compute stream; starts the communication stream on
-  /// the same host. `speed_changes`: the host's speed does, at dates of its own. `flows` is shared
-  /// by all ranks. References must outlive the device; the transport is used by that stream only.
-  SimGridDevice(const DeviceSpec& spec, Host host, bool speed_changes, SimGridTransport& transport,
-                FlowExchange& flows, Recorder& recorder);
+  /// Call on the rank's own actor, which is the compute stream. `speed_changes`: the host's speed
+  /// does, at dates of its own. `exchange` is shared by all ranks. References must outlive the
+  /// device, and the device the engine's run.
+  SimGridDevice(const DeviceSpec& spec, Host host, bool speed_changes, RankTraffic& traffic,
+                Exchange& exchange, Recorder& recorder);
   ~SimGridDevice() override;
 
   MemoryLedger& memory() override { return memory_; }
@@ -77,13 +77,13 @@ class SimGridDevice final : public Device {
   Host host_;
   bool speed_changes_;
   double host_speed_;  // Kernels are given in seconds of it.
-  FlowExchange& flows_;
+  Exchange& exchange_;
   Recorder& recorder_;
   MemoryLedger memory_;
   Timeline timeline_;
   ComputeLimits limits_;
   std::vector<Kernel> launched_;  // Since the last synchronization.
-  std::shared_ptr<Stream> stream_;
+  std::unique_ptr<Stream> stream_;
 };
 
 }  // namespace shardscope

@@ -14,7 +14,7 @@
 #include "sim/cluster/background.h"
 #include "sim/cluster/collect.h"
 #include "sim/cluster/engine.h"
-#include "sim/cluster/flow_exchange.h"
+#include "sim/cluster/exchange.h"
 #include "sim/cluster/platform.h"
 #include "sim/cluster/rank.h"
 #include "sim/cluster/save_point.h"
@@ -63,8 +63,8 @@ std::optional<std::string> write_checkpoint(const std::vector<std::unique_ptr<Ra
   return options.on_checkpoint(ranks.front()->trainer().progress(), owned);
 }
 
-void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults,
-              SavePoint* save_point, Failure& failure) {
+void run_rank(Rank& rank, const SimulationOptions& options, Exchange& exchange,
+              MemoryFaults& faults, SavePoint* save_point, Failure& failure) {
   std::optional<OutOfMemory> reason;
   try {
     rank.run(options.resumed, save_point, rank.rank() == 0 ? options.on_step : nullptr);
@@ -84,16 +84,14 @@ void run_rank(Rank& rank, const SimulationOptions& options, MemoryFaults& faults
     rank.device().synchronize();  // The kernels before it take their time.
     faults.add({s4u::Engine::get_clock(), rank.rank(), *reason});
     s4u::this_actor::yield();  // Let the others of this instant fail as well.
+    exchange.stop();           // Its collectives end with their ranks.
     s4u::Actor::kill_all();
   }
 }
 
-// Threads share out the ranks' arithmetic. SimGrid makes transfers between other ranks on one.
+// Threads share out the ranks' arithmetic.
 int threads_for(const Scenario& scenario, const SimulationOptions& options) {
-  return scenario.training.storage == Storage::shape_only ||
-                 scenario.cluster.collective.fidelity != Fidelity::message
-             ? 1
-             : options.threads;
+  return scenario.training.storage == Storage::shape_only ? 1 : options.threads;
 }
 
 }  // namespace
@@ -104,7 +102,7 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
       make_engine(threads_for(scenario, options), scenario.world_size);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   const ClusterPlanner planner(scenario.cluster, *platform);
-  FlowExchange flows(*platform, planner);
+  Exchange exchange(*platform, planner);
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);
   MemoryFaults faults;
@@ -120,10 +118,10 @@ RunResult simulate(const Scenario& scenario, const Strategy& strategy, const Wei
   SavePoint* const save = save_point.has_value() ? &*save_point : nullptr;
   for (int r = 0; r < scenario.world_size; ++r) {
     ranks.push_back(std::make_unique<Rank>(scenario, strategy, weights, batches, *platform, planner,
-                                           flows, options.recorded, r));
+                                           exchange, options.recorded, r));
     s4u::Actor::create("rank" + std::to_string(r), platform->host(r),
-                       [&rank = *ranks.back(), &options, &faults, save, &failure] {
-                         run_rank(rank, options, faults, save, failure);
+                       [&rank = *ranks.back(), &options, &exchange, &faults, save, &failure] {
+                         run_rank(rank, options, exchange, faults, save, failure);
                        });
   }
   engine->run();

@@ -6,12 +6,15 @@
 #include <memory>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
 #include <string>
 
 #include "core/collectives/collective.h"
 #include "sim/cluster/engine.h"
+#include "sim/cluster/exchange.h"
 #include "sim/cluster/platform.h"
-#include "sim/cluster/simgrid_transport.h"
+#include "sim/cluster/traffic.h"
+#include "sim/collectives/cluster_planner.h"
 #include "sim/run/child.h"
 
 namespace shardscope::testing {
@@ -68,7 +71,7 @@ void record_alone(RankRecording& recording, int rank) {
   }
 }
 
-bool run_rank(const Setting& setting, const Platform& platform, int rank,
+bool run_rank(const Setting& setting, const Platform& platform, Exchange& exchange, int rank,
               RankRecording& recording) {
   std::vector<float> values(setting.elements);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -83,12 +86,13 @@ bool run_rank(const Setting& setting, const Platform& platform, int rank,
       make_schedule(setting.operation, setting.plan, setting.world_size, data.chunking(), kRoot),
       data, {.first = 0, .stride = 1, .size = setting.world_size}, rank, Purpose::data,
       std::nullopt, ledger, Storage::real);
-  SimGridTransport transport(platform, rank);
+  RankTraffic traffic(platform, rank);
   RecordedCollective& recorded = *recording.add_communication();
   recorded.set_name(collective.name());
   recorded.set_phase("backward");
-  transport.begin(Purpose::data, &recorded);
-  collective.run(transport);
+  const s4u::SemaphorePtr over = s4u::Semaphore::create(0);
+  exchange.begin(collective, traffic, &recorded, [&] { over->release(); });
+  over->acquire();
   recorded.set_end_s(s4u::Engine::get_clock());
   recording.set_end_s(s4u::Engine::get_clock());
   bool is_right = true;
@@ -105,6 +109,8 @@ RunResult simulate(const Setting& setting, const Cluster& cluster) {
   Scenario scenario;
   scenario.cluster = cluster;
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
+  const ClusterPlanner planner(scenario.cluster, *platform);
+  Exchange exchange(*platform, planner);
   RunResult result;
   result.set_world_size(setting.world_size);
   std::vector<bool> is_right(static_cast<std::size_t>(setting.world_size));
@@ -114,7 +120,8 @@ RunResult simulate(const Setting& setting, const Cluster& cluster) {
   for (int rank = 0; rank < setting.world_size; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     s4u::Actor::create("rank", platform->host(rank), [&, rank, index] {
-      is_right[index] = run_rank(setting, *platform, rank, *result.mutable_recordings(rank));
+      is_right[index] =
+          run_rank(setting, *platform, exchange, rank, *result.mutable_recordings(rank));
     });
   }
   engine->run();

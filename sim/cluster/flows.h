@@ -12,40 +12,35 @@
 #include <memory>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "core/collectives/collective.h"
-#include "sim/cluster/simgrid_transport.h"
-#include "sim/collectives/cluster_planner.h"
+#include "sim/cluster/network_events.h"
+#include "sim/cluster/platform.h"
+#include "sim/cluster/traffic.h"
 
 namespace shardscope {
 
-/// For simulations on one thread.
-class FlowExchange {
+class Flows {
  public:
   /// Both must outlive it.
-  FlowExchange(const Platform& platform, const ClusterPlanner& planner)
-      : platform_(platform), planner_(planner) {}
+  Flows(const Platform& platform, NetworkEvents& events);
+  ~Flows();
 
-  /// Whether the collective is one for join(). All ranks get the same answer.
-  bool takes(const Collective& collective) const;
-
-  /// The rank that the transport is of has come to the collective. Returns at once; `over` is
-  /// called when the collective is over, by an actor that all ranks' calls share. The transport
-  /// counts what the rank sends and receives. All must outlive that call.
-  void join(Collective& collective, SimGridTransport& transport, std::function<void()> over);
+  /// The rank whose traffic it is has come to a collective with stages, in maestro's context.
+  /// `over` is called when it is over. Collective and traffic must be valid until then.
+  void join(Collective& collective, RankTraffic& traffic, std::function<void()> over);
 
  private:
-  class Transfers;
-  struct Meeting;
+  class Meeting;
   using Key = std::tuple<int, int, int>;  // A group: its ranks meet for one collective at a time.
 
-  void run(const Meeting& meeting);
-  void transfer(const Meeting& meeting, int stage);
   double latency_s(int from, int to);
 
   const Platform& platform_;
-  const ClusterPlanner& planner_;
-  std::map<Key, std::shared_ptr<Meeting>> meetings_;
+  NetworkEvents& events_;
+  std::map<Key, std::unique_ptr<Meeting>> meetings_;  // That wait for ranks.
+  std::vector<std::unique_ptr<Meeting>> under_way_;
   std::unordered_map<std::uint64_t, double> latencies_s_;  // Of paths, as they are used.
 };
 
