@@ -1,13 +1,12 @@
 #include "sim/cluster/collective_time.h"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Barrier.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
+#include <simgrid/simix.hpp>
 #include <utility>
 
 #include "core/collectives/collective.h"
@@ -40,38 +39,44 @@ std::unique_ptr<Collective> make_collective(const CollectiveSize& size, int rank
 
 std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
                                                     const std::vector<CollectiveSize>& sizes) {
-  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1, scenario.world_size);
+  const std::unique_ptr<s4u::Engine> engine = make_engine(/*threads=*/1, /*ranks=*/1);
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);
   const ClusterPlanner planner(scenario.cluster, *platform);
   Exchange exchange(*platform, planner);
   const int ranks = platform->world_size();
-  const s4u::BarrierPtr barrier = s4u::Barrier::create(static_cast<unsigned>(ranks));
-  // Not on the ranks' stacks, nor are collectives: the same place of all stacks is in few lines of
-  // a cache.
   std::deque<RankTraffic> traffic;
-  std::vector<CollectiveMeasurement> measured(sizes.size());
   for (int rank = 0; rank < ranks; ++rank) {
     traffic.emplace_back(*platform, rank);
-    s4u::Actor::create("rank", platform->host(rank), [&, rank] {
-      MemoryLedger memory(UINT64_MAX);
-      for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const std::unique_ptr<Collective> collective =
-            make_collective(sizes[i], rank, ranks, planner, memory);
-        barrier->wait();
-        const double begin_s = s4u::Engine::get_clock();
-        const s4u::SemaphorePtr over = s4u::Semaphore::create(0);
-        exchange.begin(*collective, traffic[static_cast<std::size_t>(rank)], nullptr,
-                       [&] { over->release(); });
-        over->acquire();
-        CollectiveMeasurement& result = measured[i];
-        result.algorithm = collective->schedule().algorithm();
-        result.seconds = std::max(result.seconds, s4u::Engine::get_clock() - begin_s);
-        barrier->wait();
-      }
-    });
   }
+  MemoryLedger memory(UINT64_MAX);
+  std::vector<CollectiveMeasurement> measured(sizes.size());
+  // One actor waits for all ranks.
+  s4u::Actor::create("ranks", platform->host(0), [&] {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::vector<std::unique_ptr<Collective>> collectives;
+      for (int rank = 0; rank < ranks; ++rank) {
+        collectives.push_back(make_collective(sizes[i], rank, ranks, planner, memory));
+      }
+      const double begin_s = s4u::Engine::get_clock();
+      const s4u::SemaphorePtr over = s4u::Semaphore::create(0);
+      int under_way = ranks;
+      simgrid::kernel::actor::simcall_answered([&] {
+        for (int rank = 0; rank < ranks; ++rank) {
+          const auto index = static_cast<std::size_t>(rank);
+          exchange.begin(*collectives[index], traffic[index], nullptr, [&] {
+            if (--under_way == 0) {
+              over->release();
+            }
+          });
+        }
+      });
+      over->acquire();
+      measured[i] = {.algorithm = collectives.front()->schedule().algorithm(),
+                     .seconds = s4u::Engine::get_clock() - begin_s};
+    }
+  });
   engine->run();
   return measured;
 }

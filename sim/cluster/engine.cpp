@@ -19,8 +19,8 @@ constexpr bool kSanitized = true;  // The sanitizers follow threads, not hand-ma
 constexpr bool kSanitized = false;
 #endif
 
-// Two actors each, and two mappings for each actor's stack.
-constexpr int kMostGuardedRanks = 8'000;
+// An actor each, and two mappings for each actor's stack.
+constexpr int kMostGuardedRanks = 16'000;
 
 // The arguments SimGrid's engine takes its configuration from.
 std::vector<std::string> engine_arguments(int threads, int ranks) {
