@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "tests/e2e/program.h"
 #include "tests/e2e/report_checks.h"
+#include "tests/sim/sanitized.h"
 #include "tests/sim/temporary_folder.h"
 
 namespace shardscope::testing {
@@ -44,6 +46,31 @@ TEST(FourDgx, TheReportSaysWhichLinksWereBusy) {
     EXPECT_GT(links[0]["utilization"].asDouble(), 0);
     EXPECT_LE(links[0]["utilization"].asDouble(), 1 + 1e-9);
   }
+}
+
+// The most that a scenario may have: an actor and its stack for each, and one process's mappings.
+TEST(ManyRanks, SixteenThousandTakeTheRingsTime) {
+  if (kSanitized) {
+    GTEST_SKIP() << "a thread for each rank";
+  }
+  const TemporaryFolder folder;
+  const std::string scenario = folder.write("many.textproto", R"(
+    name: "many ranks"
+    model { layers: [256, 256] }
+    training { steps: 1 global_batch: 16384 arithmetic: NONE }
+    cluster {
+      world_size: 16384
+      device { preset: "a100-80g" }
+      link { bandwidth: "100GBps" latency: "1us" }
+      collective { fidelity: FLOW }
+    }
+    strategies: [DDP])");
+  const Json::Value run = run_json(scenario)["runs"][0];
+  EXPECT_EQ(run["outcome"], "completed");
+  constexpr double kRanks = 16384;
+  const double chunk = std::ceil((256 * 256 + 256) / kRanks);
+  const double ring_s = 2 * (kRanks - 1) * (chunk * 4 / 100e9 + 2e-6);
+  EXPECT_NEAR(run["steps"][0]["time"]["exposed_communication_s"].asDouble(), ring_s, 1e-9 * ring_s);
 }
 
 // ---- Files, whole ----

@@ -154,6 +154,8 @@ TEST(Flow, TrainsAsMessagesDo) {
       const RunResult messages = run_simulation(random.scenario, strategy);
       random.scenario.cluster.collective.fidelity = Fidelity::flow;
       const RunResult flows = run_simulation(random.scenario, strategy);
+      EXPECT_EQ(run_simulation(random.scenario, strategy, /*threads=*/2).SerializeAsString(),
+                flows.SerializeAsString());
       ASSERT_EQ(flows.outcome(), messages.outcome());
       EXPECT_EQ(flows.weights_digest(), messages.weights_digest());
       ASSERT_EQ(flows.steps_size(), messages.steps_size());
