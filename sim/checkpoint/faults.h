@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

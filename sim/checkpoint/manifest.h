@@ -12,7 +12,7 @@
 #include "core/tensor/dtype.h"
 #include "core/training/training_state.h"
 #include "sim/checkpoint/layout.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/checkpoint/manifest.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

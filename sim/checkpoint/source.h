@@ -13,7 +13,7 @@
 #include "core/training/training_state.h"
 #include "sim/checkpoint/manifest.h"
 #include "sim/checkpoint/rank_file.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

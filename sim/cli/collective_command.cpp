@@ -7,13 +7,13 @@
 #include "sim/cli/open_scenario.h"
 #include "sim/cli/output.h"
 #include "sim/cluster/collective_time.h"
+#include "sim/process/child.h"
 #include "sim/report/collective_table.h"
 #include "sim/result/result.pb.h"
-#include "sim/run/child.h"
-#include "sim/scenario/fault.h"
-#include "sim/scenario/quantity.h"
+#include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
+#include "sim/text/quantity.h"
 
 namespace shardscope {
 namespace {

@@ -16,7 +16,7 @@
 #include "sim/cli/commands.h"
 #include "sim/cli/option_errors.h"
 #include "sim/cli/output.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
 

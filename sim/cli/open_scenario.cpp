@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "sim/scenario/data_dir.h"
-#include "sim/scenario/fault.h"
 #include "sim/scenario/reader.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 namespace {

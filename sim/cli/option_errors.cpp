@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/report/format.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
 

@@ -10,11 +10,11 @@
 #include "sim/cli/output.h"
 #include "sim/report/platforms_json.h"
 #include "sim/report/platforms_text.h"
-#include "sim/scenario/fault.h"
 #include "sim/scenario/platforms.h"
-#include "sim/scenario/text_file.h"
+#include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

@@ -20,7 +20,6 @@
 #include "sim/cli/output.h"
 #include "sim/cli/output_files.h"
 #include "sim/cli/step_range.h"
-#include "sim/cluster/network.h"
 #include "sim/files/new_folder.h"
 #include "sim/html/html_report.h"
 #include "sim/html/run_data.h"
@@ -32,6 +31,7 @@
 #include "sim/run/host_memory.h"
 #include "sim/run/runner.h"
 #include "sim/text/printable.h"
+#include "sim/topology_files/simgrid_settings.h"
 #include "sim/trace/chrome_trace.h"
 
 namespace shardscope {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/check.h"
-#include "sim/cluster/network.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 namespace s4u = simgrid::s4u;

@@ -9,7 +9,7 @@ class Engine;
 
 namespace shardscope {
 
-/// Quiet, with network.h's settings, so many threads for the actors' own work, and the handler of
+/// Quiet, with simgrid_settings.h's, so many threads for the actors' own work, and the handler of
 /// SIGINT that was there before. Aborts when actors wait for each other. Once per process. With
 /// many ranks their stacks are small and unguarded: Linux limits a process to 65530 mappings.
 std::unique_ptr<simgrid::s4u::Engine> make_engine(int threads, int ranks);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

@@ -7,8 +7,8 @@
 #include "sim/frameworks/deepspeed_settings.h"
 #include "sim/frameworks/dialects.h"
 #include "sim/frameworks/framework_config.h"
-#include "sim/scenario/text_file.h"
 #include "sim/text/nearest_name.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/source.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

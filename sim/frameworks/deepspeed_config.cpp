@@ -3,7 +3,7 @@
 #include "sim/frameworks/dialects.h"
 #include "sim/frameworks/framework_config.h"
 #include "sim/frameworks/key_table.h"
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/overrides.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

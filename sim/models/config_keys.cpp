@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/topology_files/fault_list.h"
-#include "sim/topology_files/file_text.h"
+#include "sim/text/fault_list.h"
+#include "sim/text/file_text.h"
 
 namespace Json {
 class Value;

@@ -7,8 +7,8 @@
 #include "sim/files/strict_json.h"
 #include "sim/models/config_keys.h"
 #include "sim/models/hf_families.h"
-#include "sim/scenario/text_file.h"
 #include "sim/text/nearest_name.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

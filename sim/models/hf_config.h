@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/nn/transformer.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

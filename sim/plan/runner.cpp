@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/training/formulas.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "sim/run/interruption.h"
 #include "sim/run/runner.h"
 

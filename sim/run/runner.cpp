@@ -11,8 +11,8 @@
 #include "sim/cluster/simulation.h"
 #include "sim/files/safetensors.h"
 #include "sim/files/weights.h"
+#include "sim/process/child.h"
 #include "sim/result/result.pb.h"
-#include "sim/run/child.h"
 
 namespace shardscope {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "sim/scenario/checks.h"
 #include "sim/scenario/message_text.h"
-#include "sim/scenario/quantity.h"
+#include "sim/text/quantity.h"
 
 namespace shardscope {
 

@@ -4,7 +4,7 @@
 #include "sim/scenario/catalogue_file.h"
 #include "sim/scenario/checks.h"
 #include "sim/scenario/message_text.h"
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 double DevicePreset::peak_flops_per_s(DType precision) const {

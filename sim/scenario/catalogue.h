@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/tensor/dtype.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

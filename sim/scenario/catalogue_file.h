@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/message_text.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

@@ -3,7 +3,7 @@
 #include "platforms/fabric.pb.h"
 #include "sim/scenario/catalogue_file.h"
 #include "sim/scenario/checks.h"
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 std::vector<std::string> fabric_preset_names(const std::filesystem::path& platforms) {

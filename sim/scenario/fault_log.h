@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/message_parts.h"
 #include "sim/scenario/source.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

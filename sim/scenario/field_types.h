@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace google::protobuf {
 class Descriptor;

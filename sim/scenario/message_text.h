@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/fault_log.h"
 #include "sim/scenario/message_parts.h"
 #include "sim/scenario/overrides.h"
+#include "sim/text/fault.h"
 
 namespace google::protobuf {
 class Message;

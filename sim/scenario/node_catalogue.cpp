@@ -8,8 +8,8 @@
 #include "sim/scenario/catalogue_file.h"
 #include "sim/scenario/checks.h"
 #include "sim/scenario/nvlink_pairs.h"
-#include "sim/scenario/text_file.h"
 #include "sim/text/nearest_name.h"
+#include "sim/text/text_file.h"
 #include "sim/topology/topology.h"
 
 namespace shardscope {

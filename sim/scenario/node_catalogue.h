@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/topology/nodes.h"
 
 namespace shardscope {

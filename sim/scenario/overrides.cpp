@@ -9,8 +9,8 @@
 
 #include "sim/scenario/field_paths.h"
 #include "sim/scenario/field_types.h"
-#include "sim/scenario/text_file.h"
 #include "sim/text/printable.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "sim/scenario/catalogue.h"
 #include "sim/scenario/fabric_catalogue.h"
-#include "sim/scenario/fault.h"
 #include "sim/scenario/node_catalogue.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

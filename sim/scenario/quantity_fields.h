@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sim/scenario/quantity.h"
+#include "sim/text/quantity.h"
 
 namespace shardscope {
 

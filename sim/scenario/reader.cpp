@@ -11,9 +11,9 @@
 #include "sim/scenario/digest.h"
 #include "sim/scenario/model_reader.h"
 #include "sim/scenario/strategy_options.h"
-#include "sim/scenario/text_file.h"
 #include "sim/scenario/unevenness_reader.h"
 #include "sim/scenario/values.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

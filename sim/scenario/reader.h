@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/message_text.h"
 #include "sim/scenario/scenario.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "sim/scenario/fault.h"
-#include "sim/scenario/quantity.h"
+#include "sim/text/fault.h"
+#include "sim/text/quantity.h"
 
 namespace shardscope {
 

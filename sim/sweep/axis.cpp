@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "sim/report/format.h"
-#include "sim/scenario/text_file.h"
 #include "sim/sweep/range.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

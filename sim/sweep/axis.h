@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/scenario_field.h"
 #include "sim/scenario/sweep_block.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

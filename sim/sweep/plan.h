@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
 #include "sim/scenario/overrides.h"
 #include "sim/scenario/reader.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sweep/sweep.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/check.h"
+#include "sim/process/child.h"
 #include "sim/report/format.h"
 #include "sim/result/result.pb.h"
-#include "sim/run/child.h"
 #include "sim/run/host_memory.h"
 #include "sim/run/interruption.h"
 #include "sim/run/runner.h"

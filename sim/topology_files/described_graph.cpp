@@ -9,9 +9,9 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/scenario/quantity.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
+#include "sim/text/quantity.h"
 
 namespace shardscope {
 namespace {

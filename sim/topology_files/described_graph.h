@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/text/fault_list.h"
 #include "sim/topology/topology.h"
-#include "sim/topology_files/fault_list.h"
 #include "sim/topology_files/notes.h"
 
 namespace shardscope {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 
 namespace shardscope {
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "sim/text/fault_list.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
-#include "sim/topology_files/fault_list.h"
 #include "sim/topology_files/simgrid_platform.h"
 
 namespace shardscope {

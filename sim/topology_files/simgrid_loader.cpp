@@ -14,10 +14,10 @@
 #include <simgrid/s4u/Link.hpp>
 #include <string_view>
 
-#include "sim/cluster/network.h"
 #include "sim/text/printable.h"
 #include "sim/topology_files/child.pb.h"
 #include "sim/topology_files/limited_child.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 namespace s4u = simgrid::s4u;

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "sim/text/file_text.h"
 #include "sim/text/printable.h"
 #include "sim/topology_files/child.pb.h"
-#include "sim/topology_files/file_text.h"
 #include "sim/topology_files/natural_order.h"
 #include "sim/topology_files/simgrid_loader.h"
 #include "sim/topology_files/simgrid_xml.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/topology_files/notes.h"
 
 namespace shardscope {

@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "sim/cluster/network.h"
 #include "sim/text/printable.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 namespace {

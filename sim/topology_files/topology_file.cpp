@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/text/file_text.h"
 #include "sim/text/printable.h"
 #include "sim/topology_files/dot.h"
-#include "sim/topology_files/file_text.h"
 #include "sim/topology_files/graphml.h"
 #include "sim/topology_files/nccl.h"
 #include "sim/topology_files/xml_file.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/topology/topology.h"
 #include "sim/topology_files/nccl_node.h"
 #include "sim/topology_files/notes.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "sim/topology_files/fault_list.h"
-#include "sim/topology_files/file_text.h"
+#include "sim/text/fault_list.h"
+#include "sim/text/file_text.h"
 
 namespace shardscope {
 

@@ -9,8 +9,8 @@
 #include <cstdlib>
 
 #include "core/training/strategy.h"
+#include "sim/process/child.h"
 #include "sim/result/result.pb.h"
-#include "sim/run/child.h"
 #include "sim/run/runner.h"
 #include "sim/scenario/data_dir.h"
 #include "sim/scenario/reader.h"

@@ -15,7 +15,7 @@
 #include "sim/report/platforms_text.h"
 #include "sim/scenario/nvlink_pairs.h"
 #include "sim/scenario/platforms.h"
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 #include "sim/topology/analysis.h"
 #include "sim/topology/fabrics.h"
 #include "tests/sim/parse_json.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/chakra/et_def.pb.h"
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope::testing {
 

@@ -17,7 +17,7 @@
 #include "core/training/trainer.h"
 #include "sim/cluster/roofline.h"
 #include "sim/cluster/simulation.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "tests/core/support/small_strategies.h"
 #include "tests/core/support/training_run.h"
 #include "tests/sim/sanitized.h"

@@ -9,7 +9,7 @@
 
 #include "sim/cluster/collective_time.h"
 #include "sim/collectives/flow_accuracy.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "sim/topology/cluster_spec.h"
 #include "tests/core/support/small_strategies.h"
 #include "tests/sim/sanitized.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/collectives/transport.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "sim/scenario/cluster.h"
 
 namespace shardscope::testing {

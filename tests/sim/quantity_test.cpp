@@ -1,4 +1,4 @@
-#include "sim/scenario/quantity.h"
+#include "sim/text/quantity.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "sim/run/host_memory.h"
 #include "sim/run/interruption.h"
 #include "tests/core/support/small_strategies.h"

@@ -9,7 +9,7 @@
 #include "core/data/generator.h"
 #include "core/data/synthetic.h"
 #include "sim/cluster/simulation.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 #include "tests/core/support/random_problem.h"
 #include "tests/sim/star.h"
 

@@ -15,7 +15,7 @@
 #include "sim/cluster/platform.h"
 #include "sim/cluster/traffic.h"
 #include "sim/collectives/cluster_planner.h"
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 
 namespace shardscope::testing {
 namespace {

@@ -11,11 +11,11 @@
 #include "scenarios/scenario.pb.h"
 #include "sim/scenario/quantity_fields.h"
 #include "sim/scenario/reader.h"
-#include "sim/scenario/text_file.h"
 #include "sim/sweep/axis.h"
 #include "sim/sweep/plan.h"
 #include "sim/sweep/range.h"
 #include "sim/sweep/sweep.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope::testing {
 namespace {

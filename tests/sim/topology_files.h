@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 #include "sim/topology_files/topology_file.h"
 #include "tests/sim/temporary_folder.h"
 

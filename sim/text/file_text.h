@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/topology_files/fault_list.h"
+#include "sim/text/fault_list.h"
 
 namespace shardscope {
 

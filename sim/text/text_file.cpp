@@ -1,4 +1,4 @@
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 
 #include <cerrno>
 #include <cstdio>

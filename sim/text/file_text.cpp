@@ -1,4 +1,4 @@
-#include "sim/topology_files/file_text.h"
+#include "sim/text/file_text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <system_error>
 
-#include "sim/scenario/text_file.h"
+#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 std::string format_fault(const Fault& fault) {

@@ -1,4 +1,4 @@
-#include "sim/run/child.h"
+#include "sim/process/child.h"
 
 #include <poll.h>
 #include <sys/prctl.h>

@@ -1,4 +1,4 @@
-#include "sim/cluster/network.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 

@@ -1,4 +1,4 @@
-#include "sim/topology_files/fault_list.h"
+#include "sim/text/fault_list.h"
 
 #include <utility>
 

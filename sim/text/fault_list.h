@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/scenario/fault.h"
+#include "sim/text/fault.h"
 
 namespace shardscope {
 
