@@ -127,6 +127,7 @@ std::optional<std::vector<CollectiveRow>> measure(const Scenario& scenario, Oper
     for (const CollectiveMeasurement& measured : time_collectives(scenario, wanted)) {
       times.add_algorithms(static_cast<int>(measured.algorithm));
       times.add_seconds(measured.seconds);
+      times.add_as_flows(measured.as_flows);
     }
     return times.SerializeAsString();
   });
@@ -139,7 +140,7 @@ std::optional<std::vector<CollectiveRow>> measure(const Scenario& scenario, Oper
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto index = static_cast<int>(i);
     rows.push_back({sizes[i], algorithm, static_cast<Algorithm>(times.algorithms(index)),
-                    times.seconds(index)});
+                    times.as_flows(index), times.seconds(index)});
   }
   return rows;
 }

@@ -40,7 +40,7 @@ void refuse(const std::string& place, const std::string& problem, const std::str
   messages.push_back(format_fault({place, {}, problem, allowed, nearest}));
 }
 
-// "8,64,512", ascending and each once.
+// "8,64,512", ascending.
 std::vector<std::size_t> parse_list(const std::string& option,
                                     const std::optional<std::string>& text, std::size_t most,
                                     Messages& messages) {
@@ -58,7 +58,10 @@ std::vector<std::size_t> parse_list(const std::string& option,
     begin = comma + 1;
   }
   std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (const auto twice = std::adjacent_find(values.begin(), values.end()); twice != values.end()) {
+    refuse(option + " " + shown(*text), std::to_string(*twice) + " is there twice",
+           "each number once", messages);
+  }
   if (values.size() > kMostChoices) {
     refuse(option, "has too many values", "at most " + std::to_string(kMostChoices), messages);
   }

@@ -74,6 +74,7 @@ std::vector<CollectiveMeasurement> time_collectives(const Scenario& scenario,
       });
       over->acquire();
       measured[i] = {.algorithm = collectives.front()->schedule().algorithm(),
+                     .as_flows = exchange.as_flows(*collectives.front()),
                      .seconds = s4u::Engine::get_clock() - begin_s};
     }
   });

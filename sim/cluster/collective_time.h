@@ -17,6 +17,7 @@ struct CollectiveSize {
 
 struct CollectiveMeasurement {
   Algorithm algorithm = Algorithm::ring;  ///< Whose messages they were.
+  bool as_flows = false;                  ///< Instead of message by message.
   double seconds = 0;  ///< From a moment at which all ranks begin to the last one's end.
 };
 

@@ -96,6 +96,19 @@ class Reader {
                       "the total over all machines: a multiple of num_machines");
   }
 
+  // accelerate launch starts one process then, whatever num_processes says (simple_launcher in its
+  // commands/launch.py).
+  void read_single_process() {
+    const int processes = config().processes.value_or(1);
+    if (processes > 1) {
+      reading_.conflict(
+          top_.setting("num_processes").given->position, "num_processes",
+          std::to_string(processes) + " processes, of which distributed_type: NO launches one",
+          "distributed_type: MULTI_GPU, or num_processes: 1");
+    }
+    config().processes = 1;
+  }
+
   int ranks() { return context_.ranks > 0 ? context_.ranks : config().processes.value_or(0); }
 
   void read_distributed_type() {
@@ -130,7 +143,7 @@ class Reader {
       read_fsdp();
       read_precision(false);
     } else {
-      if (type.name == "no" && !config().processes) config().processes = 1;
+      if (type.name == "no") read_single_process();
       read_precision(true);
     }
     setting.meaning = config().strategy;

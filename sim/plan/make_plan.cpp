@@ -62,7 +62,9 @@ Override own(const std::string& place, const std::string& field, const std::stri
 class PlanReader {
  public:
   PlanReader(const PlanRequest& request, std::vector<Fault>& faults)
-      : request_(request), faults_(faults) {}
+      : request_(request),
+        faults_(faults),
+        written_(request.file.path, request.file.contents, request.overrides, message_) {}
 
   std::optional<Plan> read() {
     refuse_varied();
@@ -180,6 +182,8 @@ class PlanReader {
     }
     plan_.config_file = request_.config->path;
     plan_.config_strategy = config->strategy;
+    plan_.config_micro_batch = config->micro_batch;
+    plan_.config_recomputes = config->full_recomputation;
     plan_.understood = config->items;
     std::vector<Variant> variants;
     std::vector<std::string> others;
@@ -334,17 +338,11 @@ class PlanReader {
   }
 
   // Whether the user gave the field.
-  bool says(const char* field) const {
-    schema::Scenario message;
-    const MessageText text(request_.file.path, request_.file.contents, request_.overrides, message);
-    return std::string_view(field) == "strategies" ? text.count(field) > 0 : text.has(field);
+  bool says(std::string_view field) const {
+    return field == "strategies" ? written_.count(field) > 0 : written_.has(field);
   }
 
-  bool is_on_host() const {
-    schema::Scenario message;
-    const MessageText text(request_.file.path, request_.file.contents, request_.overrides, message);
-    return text.enumerator("training.optimizer_offload") == "CPU";
-  }
+  bool is_on_host() const { return written_.enumerator("training.optimizer_offload") == "CPU"; }
 
   std::optional<Scenario> parse(const std::vector<Override>& overrides) {
     std::vector<Fault> found;
@@ -365,6 +363,8 @@ class PlanReader {
 
   const PlanRequest& request_;
   std::vector<Fault>& faults_;
+  schema::Scenario message_;
+  MessageText written_;  // By the user; its faults are reported when the scenario is read.
   std::set<std::string> known_;
   std::optional<std::size_t> hidden_;
   std::optional<int> scenario_ranks_;

@@ -22,6 +22,12 @@ double flops_of_step(const PlanPoint& point) {
 
 }  // namespace
 
+bool is_of_config(const Plan& plan, const PlanRow& row) {
+  const PlanPoint& point = plan.point_of(row);
+  return row.strategy.name == plan.config_strategy && point.recompute == plan.config_recomputes &&
+         plan.config_micro_batch.value_or(point.micro_batch) == point.micro_batch;
+}
+
 std::string unit_of_rows(const Plan& plan) {
   return plan.points.front().scenario.model.transformer.has_value() ? "tokens" : "rows";
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,11 +47,17 @@ struct Plan {
   std::vector<Recommendation> recommendations;  ///< By ranks.
   std::vector<ConfigItem> understood;  ///< Of the framework's configuration, if there is one.
   std::string config_file;
-  std::string config_strategy;        ///< The one that it asks for.
+  std::string config_strategy;                    ///< The one that it asks for.
+  std::optional<std::size_t> config_micro_batch;  ///< If it says one.
+  bool config_recomputes = false;
   std::vector<std::string> left_out;  ///< Combinations that cannot be, and why.
 
   const PlanPoint& point_of(const PlanRow& row) const { return points[row.point]; }
 };
+
+/// Whether it is what the framework's configuration asks for, where it leaves the micro-batch open
+/// with any.
+bool is_of_config(const Plan& plan, const PlanRow& row);
 
 /// What a row of the training is counted in: "tokens", or "rows" of a perceptron.
 std::string unit_of_rows(const Plan& plan);

@@ -43,6 +43,9 @@ Json::Value row_value(const Plan& plan, const PlanRow& row) {
   value["peak_bytes"] = integer(peak_bytes(row));
   value["device_memory_bytes"] = integer(point.scenario.device.memory_bytes);
   value["recommended"] = is_recommended(plan, row);
+  if (!plan.config_file.empty()) {
+    value["configured"] = is_of_config(plan, row);
+  }
   if (point.scenario.training.optimizer_on_host) {
     value["host_bytes"] = integer(row.figures.host_bytes());
   }

@@ -19,10 +19,6 @@ const PlanPoint& first_point(const Plan& plan, int ranks) {
                        [&](const PlanPoint& point) { return point.ranks == ranks; });
 }
 
-std::string plural(std::size_t count, const std::string& thing) {
-  return format_count(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
 
 constexpr std::size_t kColumns = 12;
@@ -63,10 +59,11 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
       std::any_of(plan.recommendations.begin(), plan.recommendations.end(),
                   [&](const Recommendation& choice) { return choice.row == index; });
   const auto memory = static_cast<double>(point.scenario.device.memory_bytes);
-  std::vector<std::string> cells = {std::string(row.strategy.name) + " " +
-                                        std::to_string(point.micro_batch) +
-                                        (point.recompute ? "r" : "") + (is_recommended ? " *" : ""),
-                                    figure(static_cast<double>(peak_bytes(row)), units.bytes)};
+  std::vector<std::string> cells = {
+      std::string(row.strategy.name) + " " + std::to_string(point.micro_batch) +
+          (point.recompute ? "r" : "") + (is_of_config(plan, row) ? " =" : "") +
+          (is_recommended ? " *" : ""),
+      figure(static_cast<double>(peak_bytes(row)), units.bytes)};
   if (!row.completed()) {
     cells.push_back(misfit(row, memory, units.bytes));
     cells.resize(kColumns, "-");
@@ -91,11 +88,11 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
 // What the table does not show.
 std::string left_out(std::size_t fitting, std::size_t others) {
   std::vector<std::string> parts;
-  if (fitting > kMostFitting) {
-    parts.push_back(std::to_string(fitting - kMostFitting) + " slower ones that fit");
+  if (fitting > 0) {
+    parts.push_back(std::to_string(fitting) + " slower ones that fit");
   }
-  if (others > kMostOthers) {
-    parts.push_back(std::to_string(others - kMostOthers) + " that lack more");
+  if (others > 0) {
+    parts.push_back(std::to_string(others) + " that lack more");
   }
   return parts.empty() ? "" : "Not shown, but in --json: " + listed(parts) + ". ";
 }
@@ -115,19 +112,27 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   }
   std::size_t fitting = 0;
   std::size_t others = 0;
+  std::size_t hidden_fitting = 0;
+  std::size_t hidden_others = 0;
   for (std::size_t i = 0; i < plan.rows.size(); ++i) {
-    if (plan.point_of(plan.rows[i]).ranks == ranks) {
-      std::size_t& shown = plan.rows[i].completed() ? fitting : others;
-      if (++shown <= (plan.rows[i].completed() ? kMostFitting : kMostOthers)) {
-        add_row(plan, i, units, table);
-      }
+    const PlanRow& row = plan.rows[i];
+    if (plan.point_of(row).ranks != ranks) {
+      continue;
+    }
+    const bool is_shown = row.completed() ? fitting++ < kMostFitting : others++ < kMostOthers;
+    if (is_shown || is_of_config(plan, row)) {
+      add_row(plan, i, units, table);
+    } else {
+      ++(row.completed() ? hidden_fitting : hidden_others);
     }
   }
   const Scenario& scenario = first_point(plan, ranks).scenario;
   page.section("Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
-               left_out(fitting, others) +
+               left_out(hidden_fitting, hidden_others) +
                    "* Recommended: the fastest; of those within 1 % one that recomputes nothing, "
-                   "then the one that holds least. Each device has " +
+                   "then the one that holds least. " +
+                   (plan.config_file.empty() ? "" : "= What the configuration asks for. ") +
+                   "Each device has " +
                    format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
                    "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
                    "optimizer its parts; exposed: waits for communication. MFU: model flops of the "

@@ -43,7 +43,6 @@ PlanFigures figures_of(const Scenario& scenario, const Strategy& strategy, const
       predicted_peak_bytes({strategy, scenario.model, scenario.training, scenario.world_size, 0}));
   if (const RankResult* rank = fullest(run)) {
     figures.set_peak_bytes(rank->peak().total());
-    *figures.mutable_peak() = rank->peak();
     figures.set_host_bytes(rank->host_peak_bytes());
   }
   std::uint64_t sent = 0;

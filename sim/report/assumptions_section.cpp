@@ -48,10 +48,6 @@ std::string host_text(const HostSpec& host) {
          " parameters updated per second and node";
 }
 
-std::string plural(std::size_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 /// What a step does beyond forward, backward and update; empty if nothing.
 std::string step_text(const TrainingOptions& training) {
   std::vector<std::string> parts;

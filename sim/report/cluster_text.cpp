@@ -12,10 +12,6 @@ namespace {
 /// More than in the tables: a bandwidth of 1555 GB/s is given exactly.
 constexpr int kDigits = 4;
 
-std::string plural(std::size_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
-}
-
 std::string cable_text(const CableSpec& cable) {
   return format_bits_per_s(cable.bandwidth_bytes_per_s, kDigits) + " (" +
          format_bytes_per_s(cable.bandwidth_bytes_per_s, kDigits) + ") and " +

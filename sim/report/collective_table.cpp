@@ -30,6 +30,18 @@ bool compares(const std::vector<CollectiveRow>& rows) {
                      [&](const CollectiveRow& row) { return row.asked != rows.front().asked; });
 }
 
+constexpr const char* kFlows = " ~";
+
+bool some_are_flows(const std::vector<CollectiveRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const CollectiveRow& row) { return row.as_flows; });
+}
+
+bool some_are_messages(const std::vector<CollectiveRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const CollectiveRow& row) { return !row.as_flows; });
+}
+
 }  // namespace
 
 double algorithm_bandwidth(const CollectiveRow& row) {
@@ -63,6 +75,11 @@ std::string collective_table(const Scenario& scenario, Operation operation,
   if (const std::string text = placement_text(scenario.cluster); !text.empty()) {
     page.entry("placement", text);
   }
+  const bool flows = some_are_flows(rows);
+  const bool both = flows && some_are_messages(rows);
+  page.entry("fidelity", both    ? "FLOW where marked ~, MESSAGE elsewhere"
+                         : flows ? "FLOW: a transfer for each edge of the schedule"
+                                 : "MESSAGE: every message of the schedule");
   const bool marks = compares(rows);
   Table table;
   table.add_column("size, B: algorithm", Align::left);
@@ -80,7 +97,7 @@ std::string collective_table(const Scenario& scenario, Operation operation,
     const std::string size = std::to_string(row.bytes);
     table.add_row({std::string(longest - size.size(), ' ') + size + "  " +
                        (row.asked == algorithm ? row.asked : row.asked + ": " + algorithm) +
-                       (is_fastest ? " *" : ""),
+                       (both && row.as_flows ? kFlows : "") + (is_fastest ? " *" : ""),
                    std::to_string(row.bytes / 4), significant(row.seconds * 1e6, 4),
                    significant(algorithm_bandwidth(row) / kGiga),
                    significant(bus_bandwidth(operation, scenario.world_size, row) / kGiga)});
@@ -107,6 +124,7 @@ std::string collective_json(const Scenario& scenario, Operation operation,
     value["bytes"] = Json::UInt64{row.bytes};
     value["asked"] = row.asked;
     value["algorithm"] = std::string(name(row.algorithm));
+    value["fidelity"] = row.as_flows ? "FLOW" : "MESSAGE";
     value["time_s"] = row.seconds;
     value["algbw_bytes_per_s"] = algorithm_bandwidth(row);
     value["busbw_bytes_per_s"] = bus_bandwidth(operation, scenario.world_size, row);

@@ -15,6 +15,7 @@ struct CollectiveRow {
   std::uint64_t bytes = 0;
   std::string asked;                      ///< The algorithm asked for: "AUTO".
   Algorithm algorithm = Algorithm::ring;  ///< Whose messages were sent.
+  bool as_flows = false;                  ///< Instead of message by message.
   double seconds = 0;
 };
 

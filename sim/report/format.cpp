@@ -122,6 +122,11 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
+std::string plural(std::uint64_t count, const std::string& thing) {
+  const char* const ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
+  return format_count(count) + " " + thing + ending;
+}
+
 std::string format_percent(double share) {
   if (!std::isfinite(share)) {
     return "-";

@@ -38,6 +38,9 @@ std::string format_flops_per_s(double flops_per_s, int digits = 3);
 /// Whole numbers in groups of three: "394,368".
 std::string format_count(std::uint64_t count);
 
+/// "1 rank", "1,024 ranks", "2 switches".
+std::string plural(std::uint64_t count, const std::string& thing);
+
 /// A share as whole percent: "57 %"; "< 1 %" for less than a half percent, "-" for no number.
 std::string format_percent(double share);
 

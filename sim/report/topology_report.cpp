@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::ptrdiff_t kMostGroups = 20;
 
-std::string plural(std::size_t count, const std::string& thing) {
-  const bool ends_in_s = thing.ends_with("ch");
-  return format_count(count) + " " + thing + (count == 1 ? "" : ends_in_s ? "es" : "s");
-}
-
 std::string parts_text(const TopologyFacts& facts) {
   std::string text;
   for (const auto& [kind, count] : facts.nodes) {

@@ -101,6 +101,34 @@ TEST_F(PlanTest, RowsAreWhatRunsSay) {
   }
 }
 
+// FSDP gathers every unit for forward and again for backward, but its root - token embedding, last
+// norm and projection - once; and it scatters all gradients: (N-1)/N 2 bytes (3 P - P_root).
+TEST_F(PlanTest, FsdpGathersItsRootOnce) {
+  const std::string scenario = folder.write("run.textproto", kCluster);
+  const Json::Value run =
+      run_json(scenario, {"--strategy", "FSDP_FULL_SHARD", "--set", "model.hf_config=" + model,
+                          "--set", "training.steps=1", "--set", "training.global_batch=4", "--set",
+                          "cluster.world_size=4"})["runs"][0];
+  const std::uint64_t root = 1000 * 256 + 256 + 256 * 1000;
+  const std::uint64_t wire = 2 * 3 * (3 * run["parameters"].asUInt64() - root) / 4;
+  for (const Json::Value& rank : run["ranks"]) {
+    EXPECT_EQ(rank["steps"][0]["sent_bytes"].asUInt64(), wire);
+    EXPECT_EQ(rank["steps"][0]["predicted_sent_bytes"].asUInt64(), wire);
+  }
+}
+
+TEST_F(PlanTest, ARunWithItsOptimizerOnTheHostSaysWhatLiesThere) {
+  const std::string scenario = folder.write("run.textproto", kCluster);
+  const Outcome outcome =
+      run_program({"run", scenario, "--strategy", "ZERO2", "--set", "model.hf_config=" + model,
+                   "--set", "training.steps=1", "--set", "training.global_batch=4", "--set",
+                   "cluster.world_size=4", "--set", "training.optimizer_offload=CPU"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("On the host beside it, per rank: ZERO2 "), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("holds the optimizer"), std::string::npos) << outcome.out;
+}
+
 TEST_F(PlanTest, RecommendsTheFastestThatFits) {
   const Json::Value report = plan_json({"--ranks", "2,4"});
   ASSERT_EQ(report["recommendations"].size(), 2U);
@@ -160,6 +188,58 @@ TEST_F(PlanTest, ReadsADeepSpeedConfiguration) {
   EXPECT_TRUE(resolved) << report["understood"];
 }
 
+// Each stage by its own defaults: stage 1 and 2 do not overlap, stage 3 does and prefetches. What a
+// configuration of that stage says is what the other stage's plan says of it.
+TEST_F(PlanTest, ReadsAConfigurationAnewForEachStage) {
+  const auto plan_of = [&](int stage) {
+    const std::string config =
+        folder.write("ds" + std::to_string(stage) + ".json",
+                     R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+            "zero_optimization": {"stage": )" +
+                         std::to_string(stage) + "}}");
+    return plan_json(
+        {"--deepspeed", config, "--ranks", "4", "--set", "cluster.device.memory=10GB"});
+  };
+  const auto row_of = [](const Json::Value& report, const std::string& strategy) {
+    for (const Json::Value& row : report["plans"]) {
+      if (row["strategy"] == strategy && !row["recompute"].asBool()) {
+        return row;
+      }
+    }
+    return Json::Value();
+  };
+  const Json::Value of_2 = plan_of(2);
+  const Json::Value of_3 = plan_of(3);
+  for (const std::string stage : {"2", "3"}) {
+    const std::string strategy = "DEEPSPEED_STAGE" + stage;
+    Json::Value here = row_of(of_2, strategy);
+    Json::Value there = row_of(of_3, strategy);
+    ASSERT_TRUE(here["fits"].asBool()) << strategy;
+    EXPECT_EQ(here["configured"].asBool(), stage == "2");
+    EXPECT_EQ(there["configured"].asBool(), stage == "3");
+    for (Json::Value* row : {&here, &there}) {
+      row->removeMember("configured");
+      row->removeMember("recommended");
+    }
+    EXPECT_EQ(here, there);
+  }
+  EXPECT_EQ(row_of(of_2, "DEEPSPEED_STAGE2")["busy_communication_s"],
+            row_of(of_2, "DEEPSPEED_STAGE2")["exposed_communication_s"]);
+  EXPECT_GT(row_of(of_2, "DEEPSPEED_STAGE3")["busy_communication_s"].asDouble(),
+            row_of(of_2, "DEEPSPEED_STAGE3")["exposed_communication_s"].asDouble());
+}
+
+TEST_F(PlanTest, MarksTheConfigurationsOwnRow) {
+  const std::string config =
+      folder.write("ds.json", R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true},
+                     "zero_optimization": {"stage": 1}})");
+  const Outcome outcome = plan({"--deepspeed", config, "--ranks", "4"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("DEEPSPEED_STAGE1 2 ="), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("DEEPSPEED_STAGE2 2 ="), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("= What the configuration asks for."), std::string::npos);
+}
+
 TEST_F(PlanTest, ReadsAnAccelerateConfiguration) {
   const std::string config = folder.write(
       "fsdp.yaml",
@@ -180,7 +260,16 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   };
   expect({"--ranks", "0"}, "0 is not allowed");
   expect({"--ranks", "2,x"}, "x is not allowed");
+  expect({"--ranks", "8,2,8"}, "--ranks 8,2,8: 8 is there twice");
+  expect({"--ranks", "2", "--micro-batch", "1,1"}, "--micro-batch 1,1: 1 is there twice");
   expect({"--micro-batch", ""}, "must not be empty");
+  for (const std::string field :
+       {"training.global_batch=8", "training.steps=2", "training.activation_checkpointing=1",
+        "strategies=[DDP]", "cluster.world_size=4"}) {
+    expect(
+        {"--ranks", "2", "--set", field},
+        "--set " + field + ": " + field.substr(0, field.find('=')) + ": is what the plan chooses");
+  }
   expect({"--ranks", "2", "--sequence", "0"}, "0 is not allowed");
   expect({"--ranks", "8", "--set", "cluster.nodes=2"}, "at least 4 for 8 ranks");
   expect({"--ranks", "2", "--strategy", "ZERO9"}, "did you mean");

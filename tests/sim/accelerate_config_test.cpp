@@ -31,6 +31,13 @@ TEST(AccelerateConfig, MultiGpuIsTorchDdpUnderAutocast) {
   EXPECT_EQ(scenario_faults(*outcome.config), "");
 }
 
+// accelerate's launcher starts one whatever num_processes says.
+TEST(AccelerateConfig, NoWithSeveralProcessesIsRefused) {
+  const ConfigOutcome outcome = read("distributed_type: NO\nnum_processes: 8\n");
+  EXPECT_FALSE(outcome.config.has_value());
+  EXPECT_NE(outcome.said().find("num_processes: 8 processes"), std::string::npos) << outcome.said();
+}
+
 TEST(AccelerateConfig, NoMeansOneProcessInFp32) {
   const ConfigOutcome outcome = read("distributed_type: NO\nmixed_precision: no\n");
   ASSERT_TRUE(outcome.config.has_value()) << outcome.said();
