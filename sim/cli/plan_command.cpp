@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "scenarios/scenario.pb.h"
@@ -222,6 +223,25 @@ int write_reports(const PlanArguments& arguments, const Plan& plan) {
   return print(plan_text(plan, is_colour_terminal(), terminal_width()));
 }
 
+std::optional<ConfigSource> config_source(const PlanArguments& arguments, Messages& messages) {
+  const bool is_deepspeed = arguments.deepspeed.has_value();
+  const std::optional<std::string>& path =
+      is_deepspeed ? arguments.deepspeed : arguments.accelerate;
+  if (!path.has_value()) {
+    return std::nullopt;
+  }
+  std::vector<Fault> faults;
+  std::optional<ConfigFile> file = read_config_file(*path, faults);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  if (!file.has_value()) {
+    return std::nullopt;
+  }
+  return ConfigSource{is_deepspeed ? ConfigKind::deepspeed : ConfigKind::accelerate,
+                      std::move(*file)};
+}
+
 std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages& messages) {
   const auto folder = data_folder(messages);
   if (!folder.has_value()) {
@@ -245,6 +265,7 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   if (arguments.deepspeed.has_value() && arguments.accelerate.has_value()) {
     messages.emplace_back("--accelerate: --deepspeed is given as well; one of the two");
   }
+  request.config = config_source(arguments, messages);
   if (!file.has_value() || !messages.empty()) {
     return std::nullopt;
   }
@@ -252,11 +273,6 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   request.overrides = overrides_of(arguments);
   request.strategies = arguments.strategy;
   request.defaults.push_back({"plan", "cluster.collective.fidelity=FLOW"});
-  if (arguments.deepspeed.has_value()) {
-    request.config = ConfigSource{ConfigKind::deepspeed, *arguments.deepspeed};
-  } else if (arguments.accelerate.has_value()) {
-    request.config = ConfigSource{ConfigKind::accelerate, *arguments.accelerate};
-  }
   return request;
 }
 

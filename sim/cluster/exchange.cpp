@@ -74,9 +74,7 @@ class Exchange::Rounds final : public MessageBatch {
     if (recorded_ != nullptr) {
       record(*this, *recorded_);
     }
-    for (const Incoming& receive : collective_->receives()) {
-      traffic_->received(collective_->purpose(), bytes_of(receive.data));
-    }
+    traffic_->received(collective_->purpose(), received_bytes());
     begin_round();
   }
 

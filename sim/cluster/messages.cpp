@@ -36,17 +36,20 @@ class Queue {
 
 class MessageBatch::Sending {
  public:
-  Sending(MessageBatch& owner, const Outgoing& send) : batch(owner), message(send) {}
+  Sending(MessageBatch& owner, const Outgoing& send)
+      : batch(owner), message(send), bytes(bytes_of(send.data)) {}
 
   MessageBatch& batch;
   Outgoing message;
+  std::size_t bytes;
   double left_s = 0;
   Sending* next = nullptr;
 };
 
 class MessageBatch::Receiving final : public NetworkEvents::Transfer, public NetworkEvents::Alarm {
  public:
-  Receiving(MessageBatch& owner, const Incoming& receive) : batch(owner), message(receive) {}
+  Receiving(MessageBatch& owner, const Incoming& receive)
+      : batch(owner), message(receive), bytes(bytes_of(receive.data)) {}
 
   bool has_left() const { return has_left_; }
 
@@ -84,6 +87,7 @@ class MessageBatch::Receiving final : public NetworkEvents::Transfer, public Net
 
   MessageBatch& batch;
   Incoming message;
+  std::size_t bytes;
   double left_s = 0;
   Receiving* next = nullptr;
 
@@ -113,13 +117,12 @@ std::size_t MessageBatch::receives() const { return receives_.size(); }
 
 MessageBatch::Sent MessageBatch::sent(std::size_t index) const {
   const Sending& sending = sends_[index];
-  return {sending.message.peer, bytes_of(sending.message.data), sending.left_s};
+  return {sending.message.peer, sending.bytes, sending.left_s};
 }
 
 MessageBatch::Received MessageBatch::received(std::size_t index) const {
   const Receiving& receiving = receives_[index];
-  return {receiving.message.peer, bytes_of(receiving.message.data), receiving.left_s,
-          receiving.arrived_s()};
+  return {receiving.message.peer, receiving.bytes, receiving.left_s, receiving.arrived_s()};
 }
 
 void MessageBatch::deliver_in_turn() {
@@ -147,6 +150,7 @@ void Messages::begin(int rank, std::span<const Outgoing> sends, std::span<const 
   SHARDSCOPE_CHECK(batch.pending_ == 0 && !(sends.empty() && receives.empty()),
                    "a batch that is under way or has no message");
   batch.begun_s_ = now();
+  batch.received_bytes_ = 0;
   batch.turn_ = 0;
   batch.pending_ = sends.size() + receives.size();
   batch.sends_.clear();
@@ -156,6 +160,7 @@ void Messages::begin(int rank, std::span<const Outgoing> sends, std::span<const 
   }
   for (const Incoming& receive : receives) {
     batch.receives_.emplace_back(batch, receive);
+    batch.received_bytes_ += batch.receives_.back().bytes;
   }
   // Now they stay where they are.
   for (MessageBatch::Sending& sending : batch.sends_) {
@@ -209,7 +214,7 @@ void Messages::meet(Channel& channel) {
   MessageBatch::Sending& sending = channel.sends.pop();
   MessageBatch::Receiving& receiving = channel.receives.pop();
   receiving.begin(events_, channel.latency_s, sending);
-  events_.transfer(channel.from, channel.to, bytes_of(sending.message.data), receiving);
+  events_.transfer(channel.from, channel.to, sending.bytes, receiving);
 }
 
 }  // namespace shardscope

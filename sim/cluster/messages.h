@@ -44,6 +44,7 @@ class MessageBatch {
   double begun_s() const { return begun_s_; }
   std::size_t sends() const;
   std::size_t receives() const;
+  std::size_t received_bytes() const { return received_bytes_; }
   Sent sent(std::size_t index) const;
   Received received(std::size_t index) const;
 
@@ -59,6 +60,7 @@ class MessageBatch {
   void end_one();
 
   double begun_s_ = 0;
+  std::size_t received_bytes_ = 0;
   std::vector<Sending> sends_;
   std::vector<Receiving> receives_;
   std::size_t turn_ = 0;     // Of receives_, which is delivered next.

@@ -18,28 +18,24 @@ NetworkEvents::NetworkEvents() {
 // SimGrid's own signal of a communication's end is for those that an actor waits for. These are
 // detached; their addresses are unique until SimGrid has dealt with their end, after this.
 void NetworkEvents::find_ended() {
-  if (under_way_.empty()) {
+  if (under_way_.empty() || stopped_) {
     return;
   }
   for (auto* model : s4u::Engine::get_instance()->get_all_models()) {
     for (const auto& action : *model->get_finished_action_set()) {
       if (const auto found = under_way_.find(action.get_activity()); found != under_way_.end()) {
+        found->second->left();
         ended_.push_back(found->second);
         under_way_.erase(found);
       }
     }
   }
-  tell(ended_);
+  go_on(ended_);
 }
 
-void NetworkEvents::tell(std::vector<Transfer*>& ended) {
-  if (!stopped_) {
-    for (Transfer* transfer : ended) {
-      transfer->left();
-    }
-    for (Transfer* transfer : ended) {
-      transfer->gone();
-    }
+void NetworkEvents::go_on(std::vector<Transfer*>& ended) {
+  for (Transfer* transfer : ended) {
+    transfer->gone();
   }
   ended.clear();
 }
@@ -48,10 +44,7 @@ void NetworkEvents::transfer(s4u::Host& from, s4u::Host& to, std::uint64_t bytes
                              Transfer& transfer) {
   if (bytes == 0) {  // SimGrid never begins one.
     if (empty_.empty()) {
-      Timer::set(s4u::Engine::get_clock(), [this] {
-        std::vector<Transfer*> ended = std::exchange(empty_, {});
-        tell(ended);
-      });
+      Timer::set(s4u::Engine::get_clock(), [this] { end_empty(); });
     }
     empty_.push_back(&transfer);
     return;
@@ -62,6 +55,17 @@ void NetworkEvents::transfer(s4u::Host& from, s4u::Host& to, std::uint64_t bytes
   communication->set_source(&from);
   communication->set_destination(&to);  // Begins it.
   under_way_.emplace(communication->get_impl(), &transfer);
+}
+
+void NetworkEvents::end_empty() {
+  std::vector<Transfer*> ended = std::exchange(empty_, {});
+  if (stopped_) {
+    return;
+  }
+  for (Transfer* transfer : ended) {
+    transfer->left();
+  }
+  go_on(ended);
 }
 
 void NetworkEvents::at(double date_s, Alarm& alarm) {

@@ -28,7 +28,7 @@ class NetworkEvents {
   class Transfer {
    public:
     /// The last byte has left. All transfers that end at this date are told before what one of them
-    /// was for goes on.
+    /// was for goes on: nothing may begin yet.
     virtual void left() = 0;
     virtual void gone() {}
 
@@ -61,7 +61,8 @@ class NetworkEvents {
 
  private:
   void find_ended();
-  void tell(std::vector<Transfer*>& ended);
+  void end_empty();
+  void go_on(std::vector<Transfer*>& ended);
   void ring(double date_s);
 
   bool stopped_ = false;

@@ -8,7 +8,6 @@
 #include "sim/frameworks/dialects.h"
 #include "sim/frameworks/framework_config.h"
 #include "sim/text/nearest_name.h"
-#include "sim/text/text_file.h"
 
 namespace shardscope {
 namespace {
@@ -384,7 +383,10 @@ class Reader {
     }
     ConfigContext context = context_;
     context.ranks = ranks();
-    if (auto inner = read_deepspeed_config(found, context, faults_)) take(std::move(*inner));
+    const std::optional<ConfigFile> file = read_config_file(found, faults_);
+    if (file) {
+      if (auto inner = read_deepspeed_config(*file, context, faults_)) take(std::move(*inner));
+    }
     block.report(reading_);
   }
 
@@ -463,17 +465,15 @@ class Reader {
 
 }  // namespace
 
-std::optional<FrameworkConfig> read_accelerate_config(const std::filesystem::path& path,
+std::optional<FrameworkConfig> read_accelerate_config(const ConfigFile& config,
                                                       const ConfigContext& context,
                                                       std::vector<Fault>& faults) {
-  const std::string name = path.string();
-  const std::optional<std::string> text = read_text_file(name, faults);
-  if (!text) return std::nullopt;
-  const std::optional<ConfigValue> file = parse_yaml_config(*text, name, faults);
+  const std::string name = config.path.string();
+  const std::optional<ConfigValue> file = parse_yaml_config(config.text, name, faults);
   if (!file) return std::nullopt;
   if (refuse_other_dialect(*file, ConfigFormat::accelerate, name, faults)) return std::nullopt;
   ConfigReading reading(name, faults);
-  Reader(*file, path, context, reading, faults).read();
+  Reader(*file, config.path, context, reading, faults).read();
   return reading.finish();
 }
 

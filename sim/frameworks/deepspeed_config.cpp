@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "sim/frameworks/config_value.h"
 #include "sim/frameworks/deepspeed_settings.h"
 #include "sim/frameworks/dialects.h"
@@ -7,17 +9,21 @@
 
 namespace shardscope {
 
-std::optional<FrameworkConfig> read_deepspeed_config(const std::filesystem::path& path,
+std::optional<ConfigFile> read_config_file(const std::filesystem::path& path,
+                                           std::vector<Fault>& faults) {
+  std::optional<std::string> text = read_text_file(path.string(), faults);
+  return text ? std::optional(ConfigFile{path, std::move(*text)}) : std::nullopt;
+}
+
+std::optional<FrameworkConfig> read_deepspeed_config(const ConfigFile& config,
                                                      const ConfigContext& context,
                                                      std::vector<Fault>& faults) {
-  const std::string name = path.string();
-  const std::optional<std::string> text = read_text_file(name, faults);
-  if (!text) return std::nullopt;
+  const std::string name = config.path.string();
   std::vector<Fault> syntax;
-  const std::optional<ConfigValue> file = parse_json_config(*text, name, syntax);
+  const std::optional<ConfigValue> file = parse_json_config(config.text, name, syntax);
   if (!file) {
     // What is no JSON at all may be another tool's YAML.
-    if (!refuse_other_dialect(*text, ConfigFormat::deepspeed, name, faults)) {
+    if (!refuse_other_dialect(config.text, ConfigFormat::deepspeed, name, faults)) {
       faults.insert(faults.end(), syntax.begin(), syntax.end());
     }
     return std::nullopt;

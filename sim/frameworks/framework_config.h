@@ -67,17 +67,27 @@ struct FrameworkConfig {
   std::vector<ConfigItem> items;
 };
 
-/// Reads DeepSpeed's configuration: JSON with comments and trailing commas. "auto" is what
-/// Accelerate and the Hugging Face Trainer put there. Nothing and all faults if the file is not
-/// readable, has a key or a value that DeepSpeed refuses, or asks for what is not simulated and
-/// would make memory or traffic wrong. Never throws.
-std::optional<FrameworkConfig> read_deepspeed_config(const std::filesystem::path& path,
+/// A configuration's text. It may be a pipe's, which can be read once.
+struct ConfigFile {
+  std::filesystem::path path;
+  std::string text;
+};
+
+/// Nothing and a fault if it is not readable.
+std::optional<ConfigFile> read_config_file(const std::filesystem::path& path,
+                                           std::vector<Fault>& faults);
+
+/// DeepSpeed's configuration: JSON with comments and trailing commas. "auto" is what Accelerate and
+/// the Hugging Face Trainer put there. Nothing and all faults if the file has a key or a value that
+/// DeepSpeed refuses, or asks for what is not simulated and would make memory or traffic wrong.
+/// Never throws.
+std::optional<FrameworkConfig> read_deepspeed_config(const ConfigFile& config,
                                                      const ConfigContext& context,
                                                      std::vector<Fault>& faults);
 
 /// The same of a configuration of `accelerate launch`, in YAML, and of the DeepSpeed file it may
-/// name, whose path is relative to the folder of `path`.
-std::optional<FrameworkConfig> read_accelerate_config(const std::filesystem::path& path,
+/// name, whose path is relative to the folder of its own.
+std::optional<FrameworkConfig> read_accelerate_config(const ConfigFile& config,
                                                       const ConfigContext& context,
                                                       std::vector<Fault>& faults);
 

@@ -159,8 +159,8 @@ class PlanReader {
     const ConfigContext context{
         .ranks = ranks, .hidden_size = hidden_, .micro_batch = {}, .zero_stage = stage};
     return request_.config->kind == ConfigKind::deepspeed
-               ? read_deepspeed_config(request_.config->path, context, faults)
-               : read_accelerate_config(request_.config->path, context, faults);
+               ? read_deepspeed_config(request_.config->file, context, faults)
+               : read_accelerate_config(request_.config->file, context, faults);
   }
 
   void add_points(int ranks) {
@@ -180,7 +180,7 @@ class PlanReader {
     if (!config.has_value()) {
       return {};
     }
-    plan_.config_file = request_.config->path;
+    plan_.config_file = request_.config->file.path.string();
     plan_.config_strategy = config->strategy;
     plan_.config_micro_batch = config->micro_batch;
     plan_.config_recomputes = config->full_recomputation;
@@ -283,7 +283,8 @@ class PlanReader {
     if (variant.config.has_value()) {
       add(variant.config->overrides);
       if (variant.config->optimizer_offload == Offload::cpu) {
-        all.push_back(own(request_.config->path, "training.optimizer_offload", "CPU"));
+        all.push_back(
+            own(request_.config->file.path.string(), "training.optimizer_offload", "CPU"));
       }
     }
     add(request_.overrides);

@@ -20,7 +20,7 @@ enum class ConfigKind { deepspeed, accelerate };
 /// The configuration of a framework.
 struct ConfigSource {
   ConfigKind kind = ConfigKind::deepspeed;
-  std::string path;
+  ConfigFile file;
 };
 
 struct PlanRequest {

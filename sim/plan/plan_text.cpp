@@ -21,28 +21,33 @@ const PlanPoint& first_point(const Plan& plan, int ranks) {
 
 std::string figure(double value, const Unit& unit) { return significant(value / unit.size); }
 
-constexpr std::size_t kColumns = 12;
 constexpr std::size_t kMostFitting = 12;
 constexpr std::size_t kMostOthers = 6;
 
-struct Units {
+// How the candidates on a number of ranks are shown.
+struct Layout {
   Unit time;
   Unit bytes;
   Unit wire;
+  bool between_nodes;  // Some bytes go there.
+
+  std::size_t columns() const { return between_nodes ? 12 : 11; }
 };
 
-Units units_of(const Plan& plan, int ranks) {
+Layout layout_of(const Plan& plan, int ranks) {
   double longest_s = 0;
   double most_sent = 0;
+  bool between_nodes = false;
   for (const PlanRow& row : plan.rows) {
     if (plan.point_of(row).ranks == ranks && row.completed()) {
       longest_s = std::max(longest_s, row.step_s());
       most_sent = std::max(most_sent, static_cast<double>(row.figures.sent_bytes()));
+      between_nodes = between_nodes || row.figures.sent_between_nodes_bytes() > 0;
     }
   }
   return {time_unit(longest_s),
           byte_unit(static_cast<double>(first_point(plan, ranks).scenario.device.memory_bytes)),
-          byte_unit(most_sent)};
+          byte_unit(most_sent), between_nodes};
 }
 
 std::string misfit(const PlanRow& row, double memory, const Unit& unit) {
@@ -52,7 +57,7 @@ std::string misfit(const PlanRow& row, double memory, const Unit& unit) {
   return "+" + figure(static_cast<double>(peak_bytes(row)) - memory, unit);
 }
 
-void add_row(const Plan& plan, std::size_t index, const Units& units, Table& table) {
+void add_row(const Plan& plan, std::size_t index, const Layout& layout, Table& table) {
   const PlanRow& row = plan.rows[index];
   const PlanPoint& point = plan.point_of(row);
   const bool is_recommended =
@@ -63,10 +68,10 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
       std::string(row.strategy.name) + " " + std::to_string(point.micro_batch) +
           (point.recompute ? "r" : "") + (is_of_config(plan, row) ? " =" : "") +
           (is_recommended ? " *" : ""),
-      figure(static_cast<double>(peak_bytes(row)), units.bytes)};
+      figure(static_cast<double>(peak_bytes(row)), layout.bytes)};
   if (!row.completed()) {
-    cells.push_back(misfit(row, memory, units.bytes));
-    cells.resize(kColumns, "-");
+    cells.push_back(misfit(row, memory, layout.bytes));
+    cells.resize(layout.columns(), "-");
     table.add_row(std::move(cells));
     return;
   }
@@ -75,12 +80,15 @@ void add_row(const Plan& plan, std::size_t index, const Units& units, Table& tab
   for (const std::string& cell :
        {std::string("fits"),
         format_count(static_cast<std::uint64_t>(std::llround(tokens_per_s(plan, row)))),
-        format_percent(model_flops_utilization(plan, row)), figure(row.step_s(), units.time),
-        figure(time.exposed_communication_s(), units.time), figure(time.forward_s(), units.time),
-        figure(time.backward_s(), units.time), figure(time.optimizer_s(), units.time),
-        figure(static_cast<double>(inside), units.wire),
-        figure(static_cast<double>(row.figures.sent_between_nodes_bytes()), units.wire)}) {
+        format_percent(model_flops_utilization(plan, row)), figure(row.step_s(), layout.time),
+        figure(time.exposed_communication_s(), layout.time), figure(time.forward_s(), layout.time),
+        figure(time.backward_s(), layout.time), figure(time.optimizer_s(), layout.time),
+        figure(static_cast<double>(inside), layout.wire)}) {
     cells.push_back(cell);
+  }
+  if (layout.between_nodes) {
+    cells.push_back(
+        figure(static_cast<double>(row.figures.sent_between_nodes_bytes()), layout.wire));
   }
   table.add_row(std::move(cells));
 }
@@ -98,17 +106,20 @@ std::string left_out(std::size_t fitting, std::size_t others) {
 }
 
 void write_table(const Plan& plan, int ranks, Page& page) {
-  const Units units = units_of(plan, ranks);
-  const std::string bytes(units.bytes.name);
-  const std::string time(units.time.name);
-  const std::string wire(units.wire.name);
+  const Layout layout = layout_of(plan, ranks);
+  const std::string bytes(layout.bytes.name);
+  const std::string time(layout.time.name);
+  const std::string wire(layout.wire.name);
   Table table;
   table.add_column("strategy, micro-batch,\nr: recomputes", Align::left);
   for (const std::string& title :
        {"peak,\n" + bytes, std::string(), unit_of_rows(plan) + "\nper s", std::string("MFU"),
         "step,\n" + time, "exposed,\n" + time, "forward,\n" + time, "back-\nward, " + time,
-        "opti-\nmizer, " + time, "sent in\nnode, " + wire, "between\nnodes, " + wire}) {
+        "opti-\nmizer, " + time, "sent in\nnode, " + wire}) {
     table.add_column(title, Align::right);
+  }
+  if (layout.between_nodes) {
+    table.add_column("between\nnodes, " + wire, Align::right);
   }
   std::size_t fitting = 0;
   std::size_t others = 0;
@@ -121,7 +132,7 @@ void write_table(const Plan& plan, int ranks, Page& page) {
     }
     const bool is_shown = row.completed() ? fitting++ < kMostFitting : others++ < kMostOthers;
     if (is_shown || is_of_config(plan, row)) {
-      add_row(plan, i, units, table);
+      add_row(plan, i, layout, table);
     } else {
       ++(row.completed() ? hidden_fitting : hidden_others);
     }

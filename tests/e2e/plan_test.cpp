@@ -1,9 +1,13 @@
 // `shardscope plan`: its rows against runs of the same scenarios, its choice against its rows, what
 // it says of configurations, and its faults.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <fstream>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/e2e/program.h"
@@ -227,6 +231,23 @@ TEST_F(PlanTest, ReadsAConfigurationAnewForEachStage) {
             row_of(of_2, "DEEPSPEED_STAGE2")["exposed_communication_s"]);
   EXPECT_GT(row_of(of_2, "DEEPSPEED_STAGE3")["busy_communication_s"].asDouble(),
             row_of(of_2, "DEEPSPEED_STAGE3")["exposed_communication_s"].asDouble());
+}
+
+// As of a shell's <(...): it can be read once, and is asked about every stage.
+TEST_F(PlanTest, ReadsAConfigurationFromAPipe) {
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream(pipe) << R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true},
+                               "zero_optimization": {"stage": 2}})";
+  });
+  const Json::Value report = plan_json({"--deepspeed", pipe});
+  writer.join();
+  std::set<std::string> strategies;
+  for (const Json::Value& row : report["plans"]) {
+    strategies.insert(row["strategy"].asString());
+  }
+  EXPECT_EQ(strategies.size(), 4U) << report["left_out"];
 }
 
 TEST_F(PlanTest, MarksTheConfigurationsOwnRow) {

@@ -186,11 +186,11 @@ TEST(AccelerateConfig, ADeepSpeedFileIsReadFromTheFoldersPath) {
   folder.write("zero.json", R"({"zero_optimization": {"stage": 2, "reduce_bucket_size": "auto"},
                                 "bf16": {"enabled": true}, "train_micro_batch_size_per_gpu": 3})");
   ConfigOutcome outcome;
-  outcome.config = read_accelerate_config(
-      folder.write("config.yaml",
-                   "distributed_type: DEEPSPEED\nnum_processes: 4\ndeepspeed_config:\n"
-                   "  deepspeed_config_file: zero.json\n  zero3_init_flag: false\n"),
-      kOpen, outcome.faults);
+  outcome.config =
+      read_accelerate_config({folder.path("config.yaml"),
+                              "distributed_type: DEEPSPEED\nnum_processes: 4\ndeepspeed_config:\n"
+                              "  deepspeed_config_file: zero.json\n  zero3_init_flag: false\n"},
+                             kOpen, outcome.faults);
   ASSERT_TRUE(outcome.config.has_value()) << outcome.said();
   EXPECT_EQ(outcome.config->strategy, "DEEPSPEED_STAGE2");
   EXPECT_EQ(outcome.config->train_batch, 12U);

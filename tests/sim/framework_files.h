@@ -53,18 +53,16 @@ inline testing::AssertionResult contains(const std::string& text, std::string_vi
 }
 
 inline ConfigOutcome read_deepspeed(std::string_view content, const ConfigContext& context) {
-  const TemporaryFolder folder;
   ConfigOutcome outcome;
   outcome.config =
-      read_deepspeed_config(folder.write("config.json", content), context, outcome.faults);
+      read_deepspeed_config({"config.json", std::string(content)}, context, outcome.faults);
   return outcome;
 }
 
 inline ConfigOutcome read_accelerate(std::string_view content, const ConfigContext& context) {
-  const TemporaryFolder folder;
   ConfigOutcome outcome;
   outcome.config =
-      read_accelerate_config(folder.write("config.yaml", content), context, outcome.faults);
+      read_accelerate_config({"config.yaml", std::string(content)}, context, outcome.faults);
   return outcome;
 }
 
