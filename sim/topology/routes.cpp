@@ -70,6 +70,11 @@ void Routes::fill(Distances& distances, NodeId destination, NodeId source) const
   }
 }
 
+bool Routes::may_pass(NodeId node, NodeId destination, const Distances& distances) const {
+  return node == destination || topology_.graph()[node].kind != NodeKind::device ||
+         distances.through_devices;
+}
+
 // Whether links lead from the source to nodes at that distance, all of which are known: its own is
 // then final as well, though a switch that it is at may have thousands of links to be searched.
 bool Routes::reaches(NodeId source, NodeId destination, std::uint32_t level,
@@ -78,9 +83,7 @@ bool Routes::reaches(NodeId source, NodeId destination, std::uint32_t level,
   Distance& distance = distances.from[source];
   for (auto [edge, end] = out_edges(source, graph); edge != end; ++edge) {
     const NodeId to = target(*edge, graph);
-    const bool passable =
-        to == destination || graph[to].kind != NodeKind::device || distances.through_devices;
-    if (!passable || distances.from[to].links != level) {
+    if (!may_pass(to, destination, distances) || distances.from[to].links != level) {
       continue;
     }
     const std::uint32_t not_nvlink =
@@ -130,9 +133,8 @@ void Routes::find_next(NodeId node, NodeId destination, const Distances& distanc
   for (auto [edge, end] = out_edges(node, graph); edge != end; ++edge) {
     const NodeId to = target(*edge, graph);
     const Distance& there = distances.from[to];
-    const bool passable =
-        to == destination || graph[to].kind != NodeKind::device || distances.through_devices;
-    if (passable && there.links != kUnreached && there.links + 1 == here.links &&
+    if (may_pass(to, destination, distances) && there.links != kUnreached &&
+        there.links + 1 == here.links &&
         there.not_nvlink + count_not_nvlink(topology_.link(graph[*edge].link)) == here.not_nvlink) {
       next_.push_back(graph[*edge].link);
       lowest = std::min(lowest, topology_.link(next_.back()).cable.dimension);

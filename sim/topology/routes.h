@@ -73,6 +73,7 @@ class Routes {
   void fill(Distances& distances, NodeId destination, NodeId source) const;
   bool reaches(NodeId source, NodeId destination, std::uint32_t level, Distances& distances) const;
   // Puts the links from the node that lead on equally well into next_.
+  bool may_pass(NodeId node, NodeId destination, const Distances& distances) const;
   void find_next(NodeId node, NodeId destination, const Distances& distances);
 
   const Topology& topology_;

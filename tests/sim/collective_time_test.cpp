@@ -111,17 +111,9 @@ std::map<std::string, Cluster> clusters_of(int world) {
       {"fat tree", on_fabric(of_kind(FabricKind::fat_tree), world)},
       {"torus", on_fabric(torus, world)}};
   if (world % 2 == 0) {
-    NodeSpec node;
-    node.devices = 2;
-    node.nvlink = NodeSpec::Nvlink::nvswitch;
-    node.nvlink_cable = network_cable(8e9, 1e-6);
-    node.devices_per_pcie_switch = 1;
-    node.pcie_switches_per_host = 2;
-    node.pcie_cable = network_cable(4e9, 1e-6);
-    node.nics = 2;
     Cluster rails = on_fabric(of_kind(FabricKind::rails), world);
     rails.spec.nodes = static_cast<std::size_t>(world / 2);
-    rails.spec.node = node;
+    rails.spec.node = nvswitch_node(2, 1e-6);
     rails.devices_per_node = 2;
     clusters.emplace("rails", rails);
   }

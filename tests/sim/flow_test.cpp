@@ -75,17 +75,9 @@ TEST(Flow, TakesTheTimeOfMessagesOnEqualLinks) {
 }
 
 TEST(Flow, HierarchicalTakesTheTimeOfMessagesWhereNodesAreAlike) {
-  NodeSpec node;
-  node.devices = 4;
-  node.nvlink = NodeSpec::Nvlink::nvswitch;
-  node.nvlink_cable = network_cable(8e9, 1e-7);
-  node.devices_per_pcie_switch = 1;
-  node.pcie_switches_per_host = 4;
-  node.pcie_cable = network_cable(4e9, 1e-7);
-  node.nics = 4;
   Cluster cluster = star(16, kLink);
   cluster.spec.nodes = 4;
-  cluster.spec.node = node;
+  cluster.spec.node = nvswitch_node(4, 1e-7);
   cluster.devices_per_node = 4;
   for (const Operation operation :
        {Operation::all_reduce, Operation::reduce_scatter, Operation::all_gather}) {
