@@ -6,6 +6,7 @@
 
 #include "sim/report/cluster_text.h"
 #include "sim/report/model_text.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 namespace {
@@ -121,6 +122,9 @@ Json::Value assumptions_value(const Plan& plan) {
     value["model_notes"].append(note);
   }
   value["network"] = network_text(scenario.cluster);
+  for (const auto& [setting, chosen] : simgrid_settings()) {
+    value["simgrid"][setting] = chosen;
+  }
   value["fidelity"] = std::string(name(scenario.cluster.collective.fidelity));
   value["precision"] = std::string(name(scenario.training.precision));
   value["device"]["preset"] = scenario.device.preset;

@@ -10,6 +10,7 @@
 #include "sim/report/model_text.h"
 #include "sim/report/page.h"
 #include "sim/text/printable.h"
+#include "sim/topology_files/simgrid_settings.h"
 
 namespace shardscope {
 namespace {
@@ -224,6 +225,7 @@ void write_assumptions(const Plan& plan, Page& page) {
                "exact where links are equal and ranks come together, elsewhere some "
                "percent off; cluster.collective.fidelity: MESSAGE is the other way");
   }
+  page.entry("SimGrid", simgrid_text(simgrid_settings()));
   for (const std::string& reason : plan.left_out) {
     page.entry("left out", reason);
   }

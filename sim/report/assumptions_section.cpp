@@ -108,15 +108,6 @@ std::string options_text(const RunResult& run) {
   return text;
 }
 
-/// "network/model:CM02, surf/precision:1e-12".
-std::string settings_text(const ReportContext& context) {
-  std::string text;
-  for (const auto& [key, value] : context.simgrid_settings) {
-    text.append(text.empty() ? "" : ", ").append(key).append(":").append(value);
-  }
-  return text;
-}
-
 /// Runs that end with the same weights share a line.
 void write_weights(const std::vector<RunResult>& runs, Page& page) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_digest;
@@ -182,7 +173,7 @@ void write_assumptions(const ComparedRuns& compared, const ReportContext& contex
     }
   }
   if (!context.simgrid_settings.empty()) {
-    page.entry("SimGrid", settings_text(context));
+    page.entry("SimGrid", simgrid_text(context.simgrid_settings));
   }
   write_weights(compared.runs, page);
   page.entry("scenario", "digest " + scenario.digest);

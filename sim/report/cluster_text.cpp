@@ -168,6 +168,14 @@ std::string network_text(const Cluster& cluster) {
   return text + kSharing;
 }
 
+std::string simgrid_text(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string text;
+  for (const auto& [name, value] : settings) {
+    text.append(text.empty() ? "" : ", ").append(name).append(":").append(value);
+  }
+  return text;
+}
+
 std::string placement_text(const Cluster& cluster) {
   constexpr std::size_t kShown = 16;
   const std::vector<std::size_t>& placement = cluster.placement;

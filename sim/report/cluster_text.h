@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/report/page.h"
 #include "sim/scenario/scenario.h"
@@ -16,6 +18,9 @@ std::string collectives_text(const CollectiveSpec& collective);
 
 /// What was understood of the cluster's file, and what was left aside; nothing without one.
 void write_file(const Cluster& cluster, Page& page);
+
+/// SimGrid's settings: "network/model:CM02, surf/precision:1e-12".
+std::string simgrid_text(const std::vector<std::pair<std::string, std::string>>& settings);
 
 /// Which rank is on which device; empty if rank r is on device r.
 std::string placement_text(const Cluster& cluster);

@@ -160,6 +160,7 @@ TEST_F(PlanTest, SaysThatNothingFits) {
 TEST_F(PlanTest, TextFitsATerminal) {
   const Outcome outcome = plan({"--ranks", "2,4"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("  SimGrid   network/model:CM02"), std::string::npos) << outcome.out;
   std::size_t begin = 0;
   while (begin < outcome.out.size()) {
     const std::size_t end = outcome.out.find('\n', begin);
