@@ -12,6 +12,8 @@
 namespace shardscope {
 namespace {
 
+constexpr std::int64_t kMostTokens = 16'777'216;  // As model.sequence_length.
+
 // An empty value, as of an unset shell variable, would count as no option at all.
 std::string why_empty(const std::string& value) { return value.empty() ? "must not be empty" : ""; }
 
@@ -198,7 +200,8 @@ void add_plan(CLI::App& app, PlanArguments& arguments, int& exit_code) {
   add_text(*command, "--ranks", arguments.ranks, "Numbers of ranks, e.g. 8,64,512", "LIST");
   add_text(*command, "--micro-batch", arguments.micro_batch,
            "Rows of a rank's micro-step, e.g. 1,2,4", "LIST");
-  add_text(*command, "--sequence", arguments.sequence, "Tokens of a row", "TOKENS");
+  add_text(*command, "--sequence", arguments.sequence, "Tokens of a row", "TOKENS")
+      ->check(whole_number(1, kMostTokens));
   add_text(*command, "--strategy", arguments.strategy, "Strategies to compare, separated by commas",
            "LIST");
   add_set(*command, arguments.set, "Override a field, e.g. model.fused_attention=false");

@@ -55,6 +55,10 @@ std::optional<int> stage_of(const std::string& strategy) {
   return is_one ? std::optional(strategy.back() - '0') : std::nullopt;
 }
 
+bool gives(const MessageText& text, std::string_view field) {
+  return field == "strategies" ? text.count(field) > 0 : text.has(field);
+}
+
 Override own(const std::string& place, const std::string& field, const std::string& value) {
   return {place, field + "=" + value};
 }
@@ -101,15 +105,23 @@ class PlanReader {
   };
 
   void refuse_varied() {
+    std::vector<std::string> varied = kVaried;
+    if (!request_.ranks.empty()) {
+      varied.emplace_back("cluster.world_size");
+    }
     for (const Override& set : request_.overrides) {
-      const std::string field = set.assignment.substr(0, set.assignment.find('='));
-      const bool is_ranks = field == "cluster.world_size" && !request_.ranks.empty();
-      if (is_ranks || std::find(kVaried.begin(), kVaried.end(), field) != kVaried.end()) {
-        faults_.push_back({set.argument,
-                           field,
-                           "is what the plan chooses",
-                           "--ranks, --micro-batch and --strategy say among what",
-                           {}});
+      // A block has fields of its own: training={steps: 3}.
+      schema::Scenario message;
+      const MessageText alone({}, {}, {set}, message);
+      const std::string named = set.assignment.substr(0, set.assignment.find('='));
+      for (const std::string& field : varied) {
+        if (field == named || gives(alone, field)) {
+          faults_.push_back({set.argument,
+                             field,
+                             "is what the plan chooses",
+                             "--ranks, --micro-batch and --strategy say among what",
+                             {}});
+        }
       }
     }
   }
@@ -339,9 +351,7 @@ class PlanReader {
   }
 
   // Whether the user gave the field.
-  bool says(std::string_view field) const {
-    return field == "strategies" ? written_.count(field) > 0 : written_.has(field);
-  }
+  bool says(std::string_view field) const { return gives(written_, field); }
 
   bool is_on_host() const { return written_.enumerator("training.optimizer_offload") == "CPU"; }
 

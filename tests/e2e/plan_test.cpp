@@ -292,7 +292,10 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
         {"--ranks", "2", "--set", field},
         "--set " + field + ": " + field.substr(0, field.find('=')) + ": is what the plan chooses");
   }
-  expect({"--ranks", "2", "--sequence", "0"}, "0 is not allowed");
+  expect({"--ranks", "2", "--set", "training={steps: 3}"},
+         "--set training={steps: 3}: training.steps: is what the plan chooses");
+  expect({"--ranks", "2", "--sequence", "0"}, "--sequence: 0 is not allowed");
+  expect({"--ranks", "2", "--sequence", "64,64"}, "--sequence: 64,64 is not allowed");
   expect({"--ranks", "8", "--set", "cluster.nodes=2"}, "at least 4 for 8 ranks");
   expect({"--ranks", "2", "--strategy", "ZERO9"}, "did you mean");
   expect({"--ranks", "2", "--deepspeed", folder.path("none.json")}, "none.json");
