@@ -104,6 +104,10 @@ class Reader {
           top_.setting("num_processes").given->position, "num_processes",
           std::to_string(processes) + " processes, of which distributed_type: NO launches one",
           "distributed_type: MULTI_GPU, or num_processes: 1");
+    } else if (context_.ranks > 1) {
+      reading_.conflict(top_.setting("distributed_type").given->position, "distributed_type",
+                        "NO launches one process, not " + std::to_string(context_.ranks),
+                        "distributed_type: MULTI_GPU, or one rank");
     }
     config().processes = 1;
   }

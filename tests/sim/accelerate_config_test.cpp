@@ -36,6 +36,11 @@ TEST(AccelerateConfig, NoWithSeveralProcessesIsRefused) {
   const ConfigOutcome outcome = read("distributed_type: NO\nnum_processes: 8\n");
   EXPECT_FALSE(outcome.config.has_value());
   EXPECT_NE(outcome.said().find("num_processes: 8 processes"), std::string::npos) << outcome.said();
+  const ConfigOutcome asked =
+      read_accelerate("distributed_type: NO\n", {.ranks = 2, .hidden_size = {}, .micro_batch = {}});
+  EXPECT_FALSE(asked.config.has_value());
+  EXPECT_TRUE(
+      contains(asked.said(), "config.yaml:1:19: distributed_type: NO launches one process, not 2"));
 }
 
 TEST(AccelerateConfig, NoMeansOneProcessInFp32) {
