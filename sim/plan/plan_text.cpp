@@ -58,17 +58,19 @@ std::string misfit(const PlanRow& row, double memory, const Unit& unit) {
   return "+" + figure(static_cast<double>(peak_bytes(row)) - memory, unit);
 }
 
+bool is_recommended(const Plan& plan, std::size_t index) {
+  return std::any_of(plan.recommendations.begin(), plan.recommendations.end(),
+                     [&](const Recommendation& choice) { return choice.row == index; });
+}
+
 void add_row(const Plan& plan, std::size_t index, const Layout& layout, Table& table) {
   const PlanRow& row = plan.rows[index];
   const PlanPoint& point = plan.point_of(row);
-  const bool is_recommended =
-      std::any_of(plan.recommendations.begin(), plan.recommendations.end(),
-                  [&](const Recommendation& choice) { return choice.row == index; });
   const auto memory = static_cast<double>(point.scenario.device.memory_bytes);
   std::vector<std::string> cells = {
       std::string(row.strategy.name) + " " + std::to_string(point.micro_batch) +
           (point.recompute ? "r" : "") + (is_of_config(plan, row) ? " =" : "") +
-          (is_recommended ? " *" : ""),
+          (is_recommended(plan, index) ? " *" : ""),
       figure(static_cast<double>(peak_bytes(row)), layout.bytes)};
   if (!row.completed()) {
     cells.push_back(misfit(row, memory, layout.bytes));
@@ -126,29 +128,34 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   std::size_t others = 0;
   std::size_t hidden_fitting = 0;
   std::size_t hidden_others = 0;
+  bool has_recommended = false;
+  bool has_configured = false;
   for (std::size_t i = 0; i < plan.rows.size(); ++i) {
     const PlanRow& row = plan.rows[i];
     if (plan.point_of(row).ranks != ranks) {
       continue;
     }
+    has_recommended = has_recommended || is_recommended(plan, i);
+    has_configured = has_configured || is_of_config(plan, row);
     const bool is_shown = row.completed() ? fitting++ < kMostFitting : others++ < kMostOthers;
-    if (is_shown || is_of_config(plan, row)) {
+    if (is_shown || is_of_config(plan, row) || is_recommended(plan, i)) {
       add_row(plan, i, layout, table);
     } else {
       ++(row.completed() ? hidden_fitting : hidden_others);
     }
   }
   const Scenario& scenario = first_point(plan, ranks).scenario;
-  page.section("Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
-               left_out(hidden_fitting, hidden_others) +
-                   "* Recommended: the fastest; of those within 1 % one that recomputes nothing, "
-                   "then the one that holds least. " +
-                   (plan.config_file.empty() ? "" : "= What the configuration asks for. ") +
-                   "Each device has " +
-                   format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
-                   "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
-                   "optimizer its parts; exposed: waits for communication. MFU: model flops of the "
-                   "step over the devices' peak. Sent: per rank and step, the mean.");
+  page.section(
+      "Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
+      left_out(hidden_fitting, hidden_others) +
+          (has_recommended ? "* Recommended: the fastest; of those within 1 % one that recomputes "
+                             "nothing, then the one that holds least. "
+                           : "") +
+          (has_configured ? "= What the configuration asks for. " : "") + "Each device has " +
+          format_bytes(static_cast<double>(scenario.device.memory_bytes)) +
+          "; + is what a candidate lacks. Step: of the last rank, simulated, exposed to "
+          "optimizer its parts; exposed: waits for communication. MFU: model flops of the "
+          "step over the devices' peak. Sent: per rank and step, the mean.");
 }
 
 const char* origin_text(Origin origin) {

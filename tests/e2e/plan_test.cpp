@@ -155,6 +155,7 @@ TEST_F(PlanTest, SaysThatNothingFits) {
   const Outcome outcome = plan({"--ranks", "2", "--set", "cluster.device.memory=1MB"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("Nothing fits."), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("* Recommended"), std::string::npos) << outcome.out;
 }
 
 TEST_F(PlanTest, TextFitsATerminal) {
@@ -260,6 +261,9 @@ TEST_F(PlanTest, MarksTheConfigurationsOwnRow) {
   EXPECT_NE(outcome.out.find("DEEPSPEED_STAGE1 2 ="), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("DEEPSPEED_STAGE2 2 ="), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("= What the configuration asks for."), std::string::npos);
+  const Outcome others =
+      plan({"--deepspeed", config, "--ranks", "4", "--strategy", "DEEPSPEED_STAGE2"});
+  EXPECT_EQ(others.out.find("= What the configuration asks for."), std::string::npos) << others.out;
 }
 
 TEST_F(PlanTest, ReadsAnAccelerateConfiguration) {

@@ -260,6 +260,15 @@ class PlanPageTest(PageCase):
         stars = [i for i, text in enumerate(self.column("recommended")) if "★" in text]
         self.assertEqual(stars, marked)
 
+    def test_the_row_of_the_configuration_says_so(self):
+        browser.open(pages["configured"])
+        said = [i for i, text in enumerate(self.column("configuration’s")) if text == "= yes"]
+        rows = plans["configured"]["plans"]
+        self.assertEqual(said, [i for i, row in enumerate(rows) if row["configured"]])
+        self.assertEqual(len(said), 1)
+        browser.open(pages["plan"])
+        self.assertFalse([title for title in self.rows("plans")[0] if title == "configuration’s"])
+
     def test_filters(self):
         browser.open(pages["plan"])
         report = plans["plan"]["plans"]

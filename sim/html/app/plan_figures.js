@@ -61,6 +61,7 @@ const SENT_COLUMNS = {unit: 'B'};
 const PLAN_COLUMNS = [
   {name: 'strategy', title: 'strategy'},
   {name: 'recommended', title: 'recommended', text: (is) => (is ? '★ yes' : '')},
+  {name: 'configured', title: 'configuration’s', text: (is) => (is ? '= yes' : '')},
   {name: 'ranks', title: 'ranks', format: formatCount},
   {name: 'micro_batch', title: 'micro-batch', format: formatCount},
   {name: 'accumulation', title: 'micro-steps', format: formatCount},
