@@ -36,6 +36,34 @@ TEST(FourDgx, HierarchicalAllReduceBeatsTheFlatRing) {
   EXPECT_GT(flat, 10 * hierarchical);
 }
 
+// FLOW is for rings and hierarchies: the other algorithms keep their messages.
+TEST(FourDgx, CollectiveSaysWhichFidelityATimeIsOf) {
+  const auto collective = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"collective", shipped("four_dgx_a100"), "--bytes", "1MiB", "--set"});
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome.out;
+  };
+  const std::string flow = "cluster.collective.fidelity=FLOW";
+  const std::string message = "cluster.collective.fidelity=MESSAGE";
+  for (const std::string& fidelity : {flow, message}) {
+    for (const Json::Value& row :
+         parse_json(collective({fidelity, "--algorithm", "all", "--json", "-"}))["rows"]) {
+      const bool can_flow = row["algorithm"] == "RING" || row["algorithm"] == "HIERARCHICAL";
+      EXPECT_EQ(row["fidelity"], can_flow && fidelity == flow ? "FLOW" : "MESSAGE") << row;
+    }
+  }
+  const auto says = [&](const std::vector<std::string>& arguments, const std::string& words) {
+    const std::string text = collective(arguments);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  says({message, "--algorithm", "RING"}, "fidelity  MESSAGE: every message");
+  says({flow, "--algorithm", "RING"}, "fidelity  FLOW: a transfer for each edge");
+  says({flow, "--algorithm", "RING,DIRECT"}, "fidelity  FLOW where marked ~, MESSAGE elsewhere");
+  says({flow, "--algorithm", "RING,DIRECT"}, "1048576  RING ~");
+}
+
 TEST(FourDgx, TheReportSaysWhichLinksWereBusy) {
   const Json::Value report = run_json(shipped("four_dgx_a100"));
   for (const Json::Value& run : report["runs"]) {
