@@ -24,10 +24,6 @@ std::string number(double value) {
   return text.data();
 }
 
-std::string count_of(std::uint64_t count, const std::string& noun) {
-  return format_count(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string widths(const ModelSpec& model) {
   std::string text;
   for (const std::size_t width : model.widths) {
@@ -43,14 +39,14 @@ std::string optimizer_text(const AdamOptions& adam) {
 }
 
 std::string progress_text(const TrainingProgress& progress) {
-  return count_of(static_cast<std::uint64_t>(progress.steps), "step") + ", " +
-         count_of(static_cast<std::uint64_t>(progress.updates), "update") +
+  return plural(static_cast<std::uint64_t>(progress.steps), "step") + ", " +
+         plural(static_cast<std::uint64_t>(progress.updates), "update") +
          "; the next batch is number " + std::to_string(progress.steps) + ", counted from 0";
 }
 
 std::string loss_scale_text(const LossScaleState& scale) {
   return number(scale.scale) + ", " +
-         count_of(static_cast<std::uint64_t>(scale.good_steps), "good step") + ", hysteresis " +
+         plural(static_cast<std::uint64_t>(scale.good_steps), "good step") + ", hysteresis " +
          std::to_string(scale.hysteresis);
 }
 
@@ -75,14 +71,14 @@ std::string facts(const CheckpointSource& source) {
   return fact("folder", source.folder()) + fact("scenario", run.scenario) +
          fact("model", widths(run.model) + ", " + std::string(name(run.model.activation)) + ", " +
                            std::string(name(run.model.loss)) + ": " +
-                           count_of(run.model.parameters(), "parameter")) +
+                           plural(run.model.parameters(), "parameter")) +
          fact("precision",
               std::string(name(run.precision)) + "; weights and moments are saved in fp32") +
          fact("optimizer", optimizer_text(run.optimizer)) +
          fact("progress", progress_text(manifest.progress)) +
          fact("loss scale", loss_scale_text(manifest.progress.loss_scale)) +
          fact("written by", run.program) +
-         fact("files", count_of(source.file_count(), "rank file") + ", " +
+         fact("files", plural(source.file_count(), "rank file") + ", " +
                            format_count(source.bytes()) + " B, all checksums right");
 }
 
@@ -95,7 +91,7 @@ void add_rows(Table& table, const std::vector<std::vector<std::string>>& rows,
   }
   if (shown < rows.size()) {
     std::vector<std::string> gap(rows.front().size());
-    gap.front() = "(" + count_of(rows.size() - kMostRows, "more " + of_what) + ")";
+    gap.front() = "(" + plural(rows.size() - kMostRows, "more " + of_what) + ")";
     table.add_row(std::move(gap));
     for (std::size_t i = rows.size() - kShownAtEnd; i < rows.size(); ++i) {
       table.add_row(rows[i]);
@@ -127,7 +123,7 @@ std::string ranks_table(const CheckpointManifest& manifest) {
   table.add_column("file", Align::left);
   add_rows(table, rows, "rank");
   return table.text() +
-         (empty == 0 ? "" : "  " + count_of(empty, "other rank") + " saved nothing.\n");
+         (empty == 0 ? "" : "  " + plural(empty, "other rank") + " saved nothing.\n");
 }
 
 /// "0", "0 to 3", "0, 2 and 5"; of many that do not follow one another, how many.
@@ -178,7 +174,7 @@ std::string tensors_table(const CheckpointManifest& manifest) {
 
 std::string checkpoint_words(const CheckpointManifest& manifest) {
   return "step " + std::to_string(manifest.progress.steps) + " of " + manifest.run.strategy +
-         " on " + count_of(static_cast<std::uint64_t>(manifest.run.world_size), "rank");
+         " on " + plural(static_cast<std::uint64_t>(manifest.run.world_size), "rank");
 }
 
 std::string checkpoint_text(const CheckpointSource& source) {

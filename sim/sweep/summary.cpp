@@ -19,10 +19,6 @@ constexpr std::size_t kMostExamples = 3;  // Of a reason.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostValues = 6;
 
-std::string counted(std::size_t count, const std::string& word) {
-  return format_count(count) + " " + word + (count == 1 ? "" : "s");
-}
-
 // Those sentences that there are.
 std::string joined(const std::vector<std::string>& sentences) {
   std::string text;
@@ -42,7 +38,7 @@ std::string values_words(const Axis& axis) {
     return listed(texts);
   }
   const std::string scale = axis.is_numeric() ? ", " + std::string(name(axis.scale)) : "";
-  return counted(texts.size(), "value") + " from " + texts.front() + " to " + texts.back() + scale;
+  return plural(texts.size(), "value") + " from " + texts.front() + " to " + texts.back() + scale;
 }
 
 class SummaryPage {
@@ -93,10 +89,10 @@ class SummaryPage {
       parts.push_back(format_count(counts[Outcome::failed]) + " failed");
     }
     page_.paragraph(
-        printable(sweep_.name) + ": " + counted(rows / sweep_.strategies.size(), "point") + " x " +
+        printable(sweep_.name) + ": " + plural(rows / sweep_.strategies.size(), "point") + " x " +
         (sweep_.strategies.size() == 1 ? "1 strategy"
                                        : format_count(sweep_.strategies.size()) + " strategies") +
-        " = " + counted(rows, "row") + ": " + listed(parts) + ".");
+        " = " + plural(rows, "row") + ": " + listed(parts) + ".");
     page_.empty_line();
   }
 
@@ -150,7 +146,7 @@ class SummaryPage {
         words.push_back(sweep_.strategies[s] + " at " + format_count(wins[s]));
       }
     }
-    say("Fastest, of " + counted(decided, "point") + ": " + listed(words) +
+    say("Fastest, of " + plural(decided, "point") + ": " + listed(words) +
         (has_ties_ ? ". Those as fast as the fastest, within 0.1 %, count as well." : "."));
   }
 
@@ -164,7 +160,7 @@ class SummaryPage {
       }
     });
     if (rows > 0) {
-      say("Steps were skipped in " + counted(rows, "row") + ", the first at " + first +
+      say("Steps were skipped in " + plural(rows, "row") + ", the first at " + first +
           ": gradients overflowed, nothing was updated, and their times count.");
     }
   }
@@ -272,14 +268,14 @@ class SummaryPage {
     for (std::size_t i = 0; i < std::min(kMostReasons, ordered.size()); ++i) {
       const Failures& failures = ordered[i];
       const std::string are = failures.count > failures.examples.size() ? "; for example " : "; ";
-      std::string words = counted(failures.count, "row") + ": " + failures.reason;
+      std::string words = plural(failures.count, "row") + ": " + failures.reason;
       for (std::size_t e = 0; e < failures.examples.size(); ++e) {
         words += (e == 0 ? are : "; ") + failures.examples[e];
       }
       page_.paragraph(printable(words), Style::plain, 2);
     }
     if (ordered.size() > kMostReasons) {
-      page_.paragraph(counted(ordered.size() - kMostReasons, "more reason") + " in points.csv",
+      page_.paragraph(plural(ordered.size() - kMostReasons, "more reason") + " in points.csv",
                       Style::plain, 2);
     }
   }
