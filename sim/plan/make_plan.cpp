@@ -212,7 +212,7 @@ class PlanReader {
         variants.push_back({std::move(variant), name});
       }
       for (const Fault& fault : faults) {
-        plan_.left_out.push_back(name + ": " + format_fault(fault));
+        leave_out(name + ": " + format_fault(fault));
       }
     }
     if (!others.empty()) {
@@ -266,15 +266,22 @@ class PlanReader {
     if (config->train_batch.has_value()) {
       const std::size_t at_once = batch * static_cast<std::size_t>(ranks);
       if (*config->train_batch % at_once != 0) {
-        plan_.left_out.push_back("micro-batch " + std::to_string(batch) + " on " +
-                                 std::to_string(ranks) + " ranks: a train_batch_size of " +
-                                 std::to_string(*config->train_batch) + " is no multiple of " +
-                                 std::to_string(at_once));
+        leave_out("micro-batch " + std::to_string(batch) + " on " + std::to_string(ranks) +
+                  " ranks: a train_batch_size of " + std::to_string(*config->train_batch) +
+                  " is no multiple of " + std::to_string(at_once));
         return 0;
       }
       return *config->train_batch / at_once;
     }
     return config->accumulation.value_or(1);
+  }
+
+  // Each reason once, though every stage of DeepSpeed may have it.
+  void leave_out(const std::string& reason) {
+    std::vector<std::string>& all = plan_.left_out;
+    if (std::find(all.begin(), all.end(), reason) == all.end()) {
+      all.push_back(reason);
+    }
   }
 
   std::vector<Override> overrides(const Variant& variant, int ranks, std::size_t batch) const {

@@ -266,6 +266,15 @@ TEST_F(PlanTest, MarksTheConfigurationsOwnRow) {
   EXPECT_EQ(others.out.find("= What the configuration asks for."), std::string::npos) << others.out;
 }
 
+TEST_F(PlanTest, SaysOnceWhatWasLeftOutOfSeveralStages) {
+  const std::string config = folder.write("ds.json", R"({"train_batch_size": 8})");
+  const Json::Value report =
+      plan_json({"--deepspeed", config, "--ranks", "2", "--micro-batch", "2,3"});
+  const Json::Value& left_out = report["assumptions"]["left_out"];
+  ASSERT_EQ(left_out.size(), 1U) << left_out;
+  EXPECT_EQ(left_out[0].asString().find("micro-batch 3 on 2 ranks"), 0U) << left_out;
+}
+
 TEST_F(PlanTest, ReadsAnAccelerateConfiguration) {
   const std::string config = folder.write(
       "fsdp.yaml",
