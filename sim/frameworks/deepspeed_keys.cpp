@@ -406,7 +406,7 @@ const KeyTable& deepspeed_activation_checkpointing_keys() {
               "activations offloaded to the CPU are not modelled"),
       none("contiguous_memory_optimization", "where checkpointed inputs lie", KeyType::boolean),
       none("number_checkpoints",
-           "how the model's code checkpoints: set training.activation_checkpointing if it does"),
+           "how the model's code checkpoints; plan has rows with and without"),
       none("synchronize_checkpoint_boundary", "waits of the host", KeyType::boolean),
       none("profile", kLog, KeyType::boolean),
   };

@@ -15,6 +15,7 @@ namespace {
 
 const std::vector<int> kRanks = {8, 64};
 constexpr std::size_t kMostChannels = 64;
+constexpr std::size_t kMostAccumulation = 1'000'000;
 const std::vector<std::size_t> kMicroBatches = {1, 2, 4};
 
 // A configuration's strategy is one of a family, whose others are candidates as well.
@@ -72,6 +73,7 @@ class PlanReader {
 
   std::optional<Plan> read() {
     refuse_varied();
+    check_accumulation();
     const std::optional<Scenario> any =
         parse(overrides({}, request_.ranks.empty() ? 1 : request_.ranks.front(), 1));
     if (!any.has_value() || !faults_.empty()) {
@@ -103,6 +105,19 @@ class PlanReader {
     std::optional<FrameworkConfig> config = {};
     std::optional<std::string> strategies = {};  // None: the scenario's.
   };
+
+  // Points replace it, so that the scenario's reader does not see it.
+  void check_accumulation() {
+    const auto set = set_accumulation();
+    if (set.has_value() && (*set < 1 || *set > kMostAccumulation)) {
+      faults_.push_back(
+          {written_.place("training.micro_batches", 0),
+           "training.micro_batches",
+           std::to_string(written_.whole("training.micro_batches")) + " is not allowed",
+           "a whole number from 1 to " + std::to_string(kMostAccumulation),
+           {}});
+    }
+  }
 
   void refuse_varied() {
     std::vector<std::string> varied = kVaried;
@@ -257,9 +272,20 @@ class PlanReader {
     return kMicroBatches;
   }
 
+  // What --set says of accumulation goes before a configuration, as of every field.
+  std::optional<std::size_t> set_accumulation() const {
+    const std::string_view field = "training.micro_batches";
+    return written_.is_overridden(field)
+               ? std::optional(static_cast<std::size_t>(written_.whole(field)))
+               : std::nullopt;
+  }
+
   // 0, and a reason, if there is none.
   std::size_t find_accumulation(const std::optional<FrameworkConfig>& config, int ranks,
                                 std::size_t batch) {
+    if (const auto set = set_accumulation()) {
+      return *set;
+    }
     if (!config.has_value()) {
       return accumulation_;
     }

@@ -252,6 +252,24 @@ TEST_F(PlanTest, ReadsAConfigurationFromAPipe) {
   EXPECT_EQ(strategies.size(), 4U) << report["left_out"];
 }
 
+TEST_F(PlanTest, AccumulatesAsIsSet) {
+  const std::string config =
+      folder.write("ds.json", R"({"gradient_accumulation_steps": 4, "bf16": {"enabled": true},
+                                  "train_micro_batch_size_per_gpu": 1})");
+  for (const bool with_config : {false, true}) {
+    std::vector<std::string> arguments = {"--ranks", "4",     "--micro-batch",
+                                          "1",       "--set", "training.micro_batches=3"};
+    if (with_config) {
+      arguments.insert(arguments.end(), {"--deepspeed", config});
+    }
+    const Json::Value report = plan_json(arguments);
+    ASSERT_FALSE(report["plans"].empty());
+    for (const Json::Value& row : report["plans"]) {
+      EXPECT_EQ(row["accumulation"], 3);
+    }
+  }
+}
+
 TEST_F(PlanTest, MarksTheConfigurationsOwnRow) {
   const std::string config =
       folder.write("ds.json", R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true},
@@ -298,6 +316,7 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   expect({"--ranks", "8,2,8"}, "--ranks 8,2,8: 8 is there twice");
   expect({"--ranks", "2", "--micro-batch", "1,1"}, "--micro-batch 1,1: 1 is there twice");
   expect({"--micro-batch", ""}, "must not be empty");
+  expect({"--ranks", "2", "--set", "training.micro_batches=0"}, "0 is not allowed");
   for (const std::string field :
        {"training.global_batch=8", "training.steps=2", "training.activation_checkpointing=1",
         "strategies=[DDP]", "cluster.world_size=4"}) {
