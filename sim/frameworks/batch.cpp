@@ -24,6 +24,7 @@ std::optional<std::uint64_t> divide(std::uint64_t train, std::uint64_t factor, s
 void work_out_batch(const GivenBatch& given, std::uint64_t ranks, ConfigReading& reading) {
   FrameworkConfig& config = reading.config;
   config.train_batch = given.train;
+  config.gives_train_batch = given.train.has_value();
   config.micro_batch = given.micro;
   config.accumulation = given.accumulation;
   if (!given.train && !given.micro) return;

@@ -49,6 +49,7 @@ struct FrameworkConfig {
   /// Rows of an optimizer step over all ranks, rows of a rank's micro-step, and micro-steps.
   /// train_batch = micro_batch x accumulation x ranks; what the file does not determine is missing.
   std::optional<std::uint64_t> train_batch;
+  bool gives_train_batch = false;  ///< Rather than leaving it to the others.
   std::optional<std::uint64_t> micro_batch;
   std::optional<std::uint64_t> accumulation;
 

@@ -210,6 +210,7 @@ class PlanReader {
     plan_.config_file = request_.config->file.path.string();
     plan_.config_strategy = config->strategy;
     plan_.config_micro_batch = config->micro_batch;
+    plan_.config_ranks = config->processes;
     plan_.config_recomputes = config->full_recomputation;
     plan_.understood = config->items;
     std::vector<Variant> variants;
@@ -289,7 +290,7 @@ class PlanReader {
     if (!config.has_value()) {
       return accumulation_;
     }
-    if (config->train_batch.has_value()) {
+    if (config->gives_train_batch) {
       const std::size_t at_once = batch * static_cast<std::size_t>(ranks);
       if (*config->train_batch % at_once != 0) {
         leave_out("micro-batch " + std::to_string(batch) + " on " + std::to_string(ranks) +

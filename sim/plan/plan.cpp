@@ -25,6 +25,7 @@ double flops_of_step(const PlanPoint& point) {
 bool is_of_config(const Plan& plan, const PlanRow& row) {
   const PlanPoint& point = plan.point_of(row);
   return row.strategy.name == plan.config_strategy && point.recompute == plan.config_recomputes &&
+         plan.config_ranks.value_or(point.ranks) == point.ranks &&
          plan.config_micro_batch.value_or(point.micro_batch) == point.micro_batch;
 }
 

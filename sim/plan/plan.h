@@ -49,6 +49,7 @@ struct Plan {
   std::string config_file;
   std::string config_strategy;                    ///< The one that it asks for.
   std::optional<std::size_t> config_micro_batch;  ///< If it says one.
+  std::optional<int> config_ranks;                ///< The same of them.
   bool config_recomputes = false;
   std::vector<std::string> left_out;  ///< Combinations that cannot be, and why.
 

@@ -252,6 +252,20 @@ TEST_F(PlanTest, ReadsAConfigurationFromAPipe) {
   EXPECT_EQ(strategies.size(), 4U) << report["left_out"];
 }
 
+// The batch of an optimizer step follows then; it is not what the file says.
+TEST_F(PlanTest, AMicroBatchOfTheFileGivesWayToTheOptions) {
+  const std::string config = folder.write(
+      "ds.json", R"({"train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 3,
+                     "bf16": {"enabled": true}})");
+  const Json::Value report =
+      plan_json({"--deepspeed", config, "--ranks", "4", "--micro-batch", "4"});
+  ASSERT_FALSE(report["plans"].empty());
+  for (const Json::Value& row : report["plans"]) {
+    EXPECT_EQ(row["micro_batch"], 4);
+    EXPECT_EQ(row["accumulation"], 3);
+  }
+}
+
 TEST_F(PlanTest, AccumulatesAsIsSet) {
   const std::string config =
       folder.write("ds.json", R"({"gradient_accumulation_steps": 4, "bf16": {"enabled": true},
