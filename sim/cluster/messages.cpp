@@ -162,35 +162,20 @@ void Messages::begin(int rank, std::span<const Outgoing> sends, std::span<const 
     batch.receives_.emplace_back(batch, receive);
     batch.received_bytes_ += batch.receives_.back().bytes;
   }
+  Recent& recent = recent_[static_cast<std::size_t>(rank)];
   // Now they stay where they are.
   for (MessageBatch::Sending& sending : batch.sends_) {
-    Channel& to = channel_to(sending.message.peer, rank);
+    const int peer = sending.message.peer;
+    Channel& to = recent.to.channel(peer, [&] { return &channel(rank, peer); });
     to.sends.push(sending);
     meet(to);
   }
   for (MessageBatch::Receiving& receiving : batch.receives_) {
-    Channel& from = channel_from(receiving.message.peer, rank);
+    const int peer = receiving.message.peer;
+    Channel& from = recent.from.channel(peer, [&] { return &channel(peer, rank); });
     from.receives.push(receiving);
     meet(from);
   }
-}
-
-Messages::Channel& Messages::channel_to(int receiver, int rank) {
-  Recent& recent = recent_[static_cast<std::size_t>(rank)];
-  if (recent.receiver != receiver) {
-    recent.receiver = receiver;
-    recent.to = &channel(rank, receiver);
-  }
-  return *recent.to;
-}
-
-Messages::Channel& Messages::channel_from(int sender, int rank) {
-  Recent& recent = recent_[static_cast<std::size_t>(rank)];
-  if (recent.sender != sender) {
-    recent.sender = sender;
-    recent.from = &channel(sender, rank);
-  }
-  return *recent.from;
 }
 
 Messages::Channel& Messages::channel(int from, int to) {

@@ -83,16 +83,27 @@ class Messages {
   friend class MessageBatch;
   struct Channel;
 
-  // Most messages go where the one before went, and come from where it came.
+  // The channel last used. Most messages go where the one before went, and come from where it came.
+  class LastChannel {
+   public:
+    template <typename Find>
+    Channel& channel(int peer, const Find& find) {
+      if (peer != peer_) {
+        peer_ = peer;
+        channel_ = find();
+      }
+      return *channel_;
+    }
+
+   private:
+    int peer_ = -1;
+    Channel* channel_ = nullptr;
+  };
   struct Recent {
-    int receiver = -1;
-    Channel* to = nullptr;
-    int sender = -1;
-    Channel* from = nullptr;
+    LastChannel to;
+    LastChannel from;
   };
 
-  Channel& channel_to(int receiver, int rank);
-  Channel& channel_from(int sender, int rank);
   Channel& channel(int from, int to);
   void meet(Channel& channel);
 

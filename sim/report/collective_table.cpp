@@ -3,6 +3,7 @@
 #include <json/json.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/report/cluster_text.h"
 #include "sim/report/format.h"
@@ -28,18 +29,6 @@ double fastest_s(const std::vector<CollectiveRow>& rows, std::uint64_t bytes) {
 bool compares(const std::vector<CollectiveRow>& rows) {
   return std::any_of(rows.begin(), rows.end(),
                      [&](const CollectiveRow& row) { return row.asked != rows.front().asked; });
-}
-
-constexpr const char* kFlows = " ~";
-
-bool some_are_flows(const std::vector<CollectiveRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const CollectiveRow& row) { return row.as_flows; });
-}
-
-bool some_are_messages(const std::vector<CollectiveRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const CollectiveRow& row) { return !row.as_flows; });
 }
 
 }  // namespace
@@ -75,8 +64,10 @@ std::string collective_table(const Scenario& scenario, Operation operation,
   if (const std::string text = placement_text(scenario.cluster); !text.empty()) {
     page.entry("placement", text);
   }
-  const bool flows = some_are_flows(rows);
-  const bool both = flows && some_are_messages(rows);
+  const auto as_flows = std::count_if(rows.begin(), rows.end(),
+                                      [](const CollectiveRow& row) { return row.as_flows; });
+  const bool flows = as_flows > 0;
+  const bool both = flows && as_flows < std::ssize(rows);
   page.entry("fidelity", both    ? "FLOW where marked ~, MESSAGE elsewhere"
                          : flows ? "FLOW: a transfer for each edge of the schedule"
                                  : "MESSAGE: every message of the schedule");
@@ -97,7 +88,7 @@ std::string collective_table(const Scenario& scenario, Operation operation,
     const std::string size = std::to_string(row.bytes);
     table.add_row({std::string(longest - size.size(), ' ') + size + "  " +
                        (row.asked == algorithm ? row.asked : row.asked + ": " + algorithm) +
-                       (both && row.as_flows ? kFlows : "") + (is_fastest ? " *" : ""),
+                       (both && row.as_flows ? " ~" : "") + (is_fastest ? " *" : ""),
                    std::to_string(row.bytes / 4), significant(row.seconds * 1e6, 4),
                    significant(algorithm_bandwidth(row) / kGiga),
                    significant(bus_bandwidth(operation, scenario.world_size, row) / kGiga)});
