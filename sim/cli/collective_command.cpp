@@ -156,14 +156,14 @@ int collective_command(const CollectiveArguments& arguments) {
     algorithms = parse_algorithms(*arguments.algorithm, messages);
   }
   const auto source = read_point_source(arguments.scenario, arguments.set, {}, messages);
-  std::optional<OpenedScenario> opened;
+  std::optional<Scenario> opened;
   if (source.has_value()) {
-    opened = open_scenario(*source, messages);
+    opened = open_cluster(*source, messages);
   }
   if (!messages.empty() || !opened.has_value() || !operation.has_value()) {
     return report(messages);
   }
-  Scenario& scenario = opened->scenario;
+  Scenario& scenario = *opened;
   if (algorithms.empty()) {
     const auto& algorithm = scenario.cluster.collective.algorithm;
     algorithms.emplace_back(algorithm.has_value() ? name(*algorithm) : "AUTO");

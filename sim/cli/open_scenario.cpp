@@ -23,6 +23,16 @@ std::vector<Override> overrides(const std::vector<std::string>& set,
   return result;
 }
 
+std::optional<Scenario> parse(const PointSource& source, BatchUse batch, Messages& messages) {
+  std::vector<Fault> faults;
+  std::optional<Scenario> scenario =
+      parse_scenario(source.file, source.overrides, source.platforms, faults, batch);
+  for (const Fault& fault : faults) {
+    messages.push_back(format_fault(fault));
+  }
+  return scenario;
+}
+
 }  // namespace
 
 std::optional<PointSource> read_point_source(const std::string& path,
@@ -45,12 +55,7 @@ std::optional<PointSource> read_point_source(const std::string& path,
 }
 
 std::optional<OpenedScenario> open_scenario(const PointSource& source, Messages& messages) {
-  std::vector<Fault> faults;
-  std::optional<Scenario> scenario =
-      parse_scenario(source.file, source.overrides, source.platforms, faults);
-  for (const Fault& fault : faults) {
-    messages.push_back(format_fault(fault));
-  }
+  std::optional<Scenario> scenario = parse(source, BatchUse::trained, messages);
   if (!scenario.has_value()) {
     return std::nullopt;
   }
@@ -60,6 +65,10 @@ std::optional<OpenedScenario> open_scenario(const PointSource& source, Messages&
     return std::nullopt;
   }
   return OpenedScenario{std::move(*scenario), std::move(sources)};
+}
+
+std::optional<Scenario> open_cluster(const PointSource& source, Messages& messages) {
+  return parse(source, BatchUse::unused, messages);
 }
 
 std::optional<std::filesystem::path> data_folder(Messages& messages) {

@@ -29,6 +29,9 @@ std::optional<PointSource> read_point_source(const std::string& path,
 /// Nothing, with every fault appended, if something is wrong.
 std::optional<OpenedScenario> open_scenario(const PointSource& source, Messages& messages);
 
+/// The same of what asks for its cluster alone: its batch may be any, its files are not looked at.
+std::optional<Scenario> open_cluster(const PointSource& source, Messages& messages);
+
 /// The folder of the files that the program reads at run time, or nothing and a fault.
 std::optional<std::filesystem::path> data_folder(Messages& messages);
 

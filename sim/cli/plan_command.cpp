@@ -18,9 +18,10 @@
 #include "sim/cli/output_files.h"
 #include "sim/html/html_report.h"
 #include "sim/html/plan_data.h"
-#include "sim/plan/make_plan.h"
 #include "sim/plan/plan_json.h"
 #include "sim/plan/plan_text.h"
+#include "sim/plan/read_plan.h"
+#include "sim/plan/run_plan.h"
 #include "sim/run/interruption.h"
 #include "sim/scenario/message_text.h"
 #include "sim/scenario/node_catalogue.h"
@@ -52,7 +53,8 @@ std::vector<std::size_t> parse_list(const std::string& option,
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size() || value < 1 || value > most) {
-      refuse(option + " " + shown(*text), shown(word) + " is not allowed",
+      refuse(option + " " + shown(*text),
+             (word.empty() ? "an empty number" : shown(word)) + " is not allowed",
              "whole numbers from 1 to " + std::to_string(most) + ", separated by commas", messages);
     }
     values.push_back(value);
@@ -96,18 +98,28 @@ ScenarioFile cluster_alone(ScenarioFile file) {
   return file;
 }
 
-// What --cluster names, as a scenario: a node of the catalogue, a topology file, or a scenario.
-std::optional<ScenarioFile> cluster_file(const std::string& cluster,
-                                         const std::filesystem::path& platforms,
-                                         Messages& messages) {
+// What a plan is made on: a scenario, and what is set of it.
+struct Base {
+  ScenarioFile file;
+  std::vector<Override> overrides;
+};
+
+Base base_of(const std::string& argument, const std::string& assignment) {
+  return {{argument, {}}, {{argument, assignment}}};
+}
+
+// What --cluster names: a node of the catalogue, a topology file, or a scenario.
+std::optional<Base> cluster_base(const std::string& cluster, const std::filesystem::path& platforms,
+                                 Messages& messages) {
+  const std::string argument = "--cluster " + shown(cluster);
   std::error_code error;
   const std::vector<std::string> nodes = node_preset_names(platforms);
   if (!std::filesystem::exists(cluster, error)) {
     if (std::find(nodes.begin(), nodes.end(), cluster) != nodes.end()) {
-      return ScenarioFile{"--cluster", "cluster { node { preset: " + quoted(cluster) +
-                                           " } link { latency: \"1us\" } }"};
+      return base_of(argument,
+                     "cluster={node {preset: " + quoted(cluster) + "} link {latency: \"1us\"}}");
     }
-    refuse("--cluster " + shown(cluster), "is no file and no node of the catalogue",
+    refuse(argument, "is no file and no node of the catalogue",
            "a scenario with a cluster, a topology file, or " + one_of(nodes), messages,
            nearest_name(cluster, nodes));
     return std::nullopt;
@@ -121,13 +133,13 @@ std::optional<ScenarioFile> cluster_file(const std::string& cluster,
   const bool is_xml =
       file.has_value() && file->contents.find_first_not_of(" \t\r\n") == file->contents.find('<');
   if (file.has_value() && (is_xml || topology_file_kind(cluster, of_topology).has_value())) {
-    return ScenarioFile{"--cluster", "cluster { file: " + quoted(absolute(cluster)) + " }"};
+    return base_of(argument, "cluster.file=" + quoted(absolute(cluster)));
   }
-  return file.has_value() ? std::optional(cluster_alone(std::move(*file))) : std::nullopt;
+  return file.has_value() ? std::optional(Base{cluster_alone(std::move(*file)), {}}) : std::nullopt;
 }
 
-std::optional<ScenarioFile> base_file(const PlanArguments& arguments,
-                                      const std::filesystem::path& platforms, Messages& messages) {
+std::optional<Base> find_base(const PlanArguments& arguments,
+                              const std::filesystem::path& platforms, Messages& messages) {
   if (arguments.scenario.has_value() == arguments.cluster.has_value()) {
     messages.emplace_back(arguments.scenario.has_value()
                               ? "--cluster: the scenario has a cluster; one of the two"
@@ -136,14 +148,24 @@ std::optional<ScenarioFile> base_file(const PlanArguments& arguments,
     return std::nullopt;
   }
   if (arguments.cluster.has_value()) {
-    return cluster_file(*arguments.cluster, platforms, messages);
+    return cluster_base(*arguments.cluster, platforms, messages);
   }
   std::vector<Fault> faults;
   std::optional<ScenarioFile> file = read_scenario_file(*arguments.scenario, faults);
   for (const Fault& fault : faults) {
     messages.push_back(format_fault(fault));
   }
-  return file;
+  return file.has_value() ? std::optional(Base{std::move(*file), {}}) : std::nullopt;
+}
+
+// The model's file is read for each candidate.
+void check_model_file(const PlanArguments& arguments, Messages& messages) {
+  std::error_code error;
+  if (arguments.hf_config.has_value() && std::filesystem::exists(*arguments.hf_config, error) &&
+      !std::filesystem::is_regular_file(*arguments.hf_config, error)) {
+    refuse("--hf-config " + shown(*arguments.hf_config), "is no regular file",
+           "a file, which can be read more than once", messages);
+  }
 }
 
 std::vector<Override> overrides_of(const PlanArguments& arguments) {
@@ -250,7 +272,8 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   check_outputs(arguments, messages);
   PlanRequest request;
   request.platforms = *folder / "platforms";
-  std::optional<ScenarioFile> file = base_file(arguments, request.platforms, messages);
+  std::optional<Base> base = find_base(arguments, request.platforms, messages);
+  check_model_file(arguments, messages);
   for (const std::size_t ranks : parse_list("--ranks", arguments.ranks, kMostRanks, messages)) {
     request.ranks.push_back(static_cast<int>(ranks));
   }
@@ -266,10 +289,11 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
     messages.emplace_back("--accelerate: --deepspeed is given as well; one of the two");
   }
   request.config = config_source(arguments, messages);
-  if (!file.has_value() || !messages.empty()) {
+  if (!base.has_value() || !messages.empty()) {
     return std::nullopt;
   }
-  request.file = std::move(*file);
+  request.file = std::move(base->file);
+  request.defaults = std::move(base->overrides);
   request.overrides = overrides_of(arguments);
   request.strategies = arguments.strategy;
   request.defaults.push_back({"plan", "cluster.collective.fidelity=FLOW"});

@@ -32,14 +32,14 @@ std::optional<TopologyFacts> facts_of(const Cluster& cluster, const Topology* to
 int topology_command(const TopologyArguments& arguments) {
   Messages messages;
   const auto source = read_point_source(arguments.scenario, arguments.set, {}, messages);
-  std::optional<OpenedScenario> opened;
+  std::optional<Scenario> opened;
   if (source.has_value()) {
-    opened = open_scenario(*source, messages);
+    opened = open_cluster(*source, messages);
   }
   if (!opened.has_value()) {
     return report(messages);
   }
-  const Scenario& scenario = opened->scenario;
+  const Scenario& scenario = *opened;
   const bool is_platform = scenario.cluster.platform.has_value();
   if (is_platform && arguments.dot.has_value()) {
     return report(

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
+#include "sim/files/json_syntax.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {
@@ -45,8 +47,12 @@ std::optional<std::string> parse_strict_json(std::string_view text, Json::Value&
     if (reader->parse(text.data(), text.data() + text.size(), &value, &error)) {
       return std::nullopt;
     }
-    std::replace(error.begin(), error.end(), '\n', ' ');
-    return "is not valid JSON: " + printable(error.substr(0, 300));
+    const std::vector<JsonSyntaxError> errors = json_syntax_errors(error);
+    std::string problem = "is not valid JSON: ";
+    return errors.empty() ? problem
+                          : problem + errors.front().message + " (line " +
+                                std::to_string(errors.front().line) + ", column " +
+                                std::to_string(errors.front().column) + ")";
   } catch (const Json::Exception&) {
     return "is nested too deeply; at most " + std::to_string(kDeepestNesting) + " levels";
   }

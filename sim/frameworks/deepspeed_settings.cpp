@@ -405,17 +405,27 @@ class Reader {
     }
     work_out_batch(given, static_cast<std::uint64_t>(std::max(context_.ranks, 0)), reading_);
     const FrameworkConfig& config = reading_.config;
-    show("train_batch_size", config.train_batch);
-    show("train_micro_batch_size_per_gpu", config.micro_batch);
-    show("gradient_accumulation_steps", config.accumulation);
+    show("train_batch_size", config.train_batch, !given.train,
+         "train_micro_batch_size_per_gpu x gradient_accumulation_steps x ranks");
+    show("train_micro_batch_size_per_gpu", config.micro_batch, !given.micro,
+         "train_batch_size / (gradient_accumulation_steps x ranks)");
+    show("gradient_accumulation_steps", config.accumulation,
+         given.train && given.micro && !given.accumulation,
+         "train_batch_size / (train_micro_batch_size_per_gpu x ranks)");
   }
 
-  // What is not in the file, as it was worked out.
-  void show(const char* key, std::optional<std::uint64_t> value) {
+  // What is not in the file: one of the three follows from the others.
+  void show(const char* key, std::optional<std::uint64_t> value, bool is_derived,
+            const char* equation) {
     Setting& setting = top_.setting(key);
     if (setting.origin == Origin::given) return;
     setting.value = value ? std::to_string(*value) : "";
-    if (!value) setting.meaning = "left open: the scenario's";
+    if (!value) {
+      setting.meaning = "left open: the scenario's";
+    } else if (is_derived) {
+      setting.value = equation;
+      setting.origin = Origin::derived;
+    }
   }
 
   // A block whose `enabled` is not modelled.

@@ -18,10 +18,16 @@ struct Dialect {
   std::string_view advice;
 };
 
-// In this order: axolotl's files may name a DeepSpeed file, and all but Accelerate's may have
-// `fsdp`.
+// In this order: axolotl's files may name a DeepSpeed file and a model's type, and all but
+// Accelerate's may have `fsdp`.
 const std::vector<Dialect>& dialects() {
   static const std::vector<Dialect> list = {
+      {"axolotl's format",
+       {"base_model", "datasets", "adapter", "sequence_len"},
+       std::nullopt,
+       "what axolotl hands on: the file that its `deepspeed:` names, or an Accelerate "
+       "configuration "
+       "with its fsdp_config"},
       {"a Hugging Face model's configuration",
        {"model_type", "architectures", "num_hidden_layers", "n_layer"},
        std::nullopt,
@@ -30,15 +36,9 @@ const std::vector<Dialect>& dialects() {
        {"pipe_parallel_size", "pipe-parallel-size", "model_parallel_size", "model-parallel-size",
         "num_layers", "num-layers", "pos_emb", "pos-emb"},
        std::nullopt,
-       "a DeepSpeed configuration; DeepSpeed's keys in this one are those such as optimizer, "
-       "zero_optimization, fp16 and train_micro_batch_size_per_gpu, and pipeline and model "
-       "parallelism are not modelled"},
-      {"axolotl's format",
-       {"base_model", "datasets", "adapter", "sequence_len"},
-       std::nullopt,
-       "what axolotl hands on: the file that its `deepspeed:` names, or an Accelerate "
-       "configuration "
-       "with its fsdp_config"},
+       "for --deepspeed a file of its keys that are DeepSpeed's, such as optimizer, "
+       "zero_optimization, fp16 and train_micro_batch_size_per_gpu; pipeline and model parallelism "
+       "are not modelled"},
       {"the format of Hugging Face TrainingArguments",
        {"fsdp", "per_device_train_batch_size", "output_dir"},
        std::nullopt,

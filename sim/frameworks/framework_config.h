@@ -14,12 +14,13 @@
 
 namespace shardscope {
 
-/// Where a value comes from: the file, the framework's default, or what "auto" stands for.
-enum class Origin { given, by_default, resolved };
+/// Where a value comes from: the file, the framework's default, what "auto" stands for, or others
+/// from which it follows, as an equation.
+enum class Origin { given, by_default, resolved, derived };
 
-/// What a key does here: it is simulated; it changes neither time nor memory; or it does, and is
-/// left aside.
-enum class Effect { modelled, none, not_modelled };
+/// What a key does here: it is simulated; it changes neither time nor memory; it does, and is left
+/// aside; or the framework knows no such key and ignores it.
+enum class Effect { modelled, none, not_modelled, unknown };
 
 /// One key of a file, or a default that matters.
 struct ConfigItem {
@@ -27,7 +28,8 @@ struct ConfigItem {
   std::string value;  ///< As written or resolved, on one line.
   Origin origin = Origin::given;
   Effect effect = Effect::none;
-  std::string meaning;  ///< What it means here, in a line.
+  std::string meaning;                   ///< What it means here, in a line.
+  std::vector<std::string> fields = {};  ///< Of the scenario, that it sets.
 };
 
 /// What a file leaves to the program that loads it.

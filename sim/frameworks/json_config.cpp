@@ -1,37 +1,14 @@
 #include <json/json.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
-#include <sstream>
 #include <utility>
 
+#include "sim/files/json_syntax.h"
 #include "sim/frameworks/config_value.h"
-#include "sim/text/printable.h"
 
 namespace shardscope {
 namespace {
-
-// A syntax error of JsonCpp: "* Line 3, Column 5", its message and perhaps where to look, each on a
-// line of its own.
-void add_syntax_faults(const std::string& message, const std::string& path,
-                       std::vector<Fault>& faults) {
-  std::istringstream lines(message);
-  Position position;
-  for (std::string line; std::getline(lines, line);) {
-    if (std::sscanf(line.c_str(), "* Line %d, Column %d", &position.line, &position.column) == 2 ||
-        line.starts_with("See Line")) {
-      continue;
-    }
-    const std::size_t begin = line.find_first_not_of(' ');
-    if (begin == std::string::npos) continue;
-    faults.push_back({.place = place_text(path, position),
-                      .field = {},
-                      .problem = "is not JSON: " + printable(line.substr(begin)),
-                      .allowed = "JSON; comments and trailing commas are read",
-                      .nearest = {}});
-  }
-}
 
 class Tree {
  public:
@@ -118,7 +95,13 @@ std::optional<ConfigValue> parse_json_config(const std::string& text, const std:
   std::string message;
   try {
     if (!reader->parse(text.data(), text.data() + text.size(), &root, &message)) {
-      add_syntax_faults(message, path, faults);
+      for (const JsonSyntaxError& error : json_syntax_errors(message)) {
+        faults.push_back({.place = place_text(path, {error.line, error.column}),
+                          .field = {},
+                          .problem = "is not JSON: " + error.message,
+                          .allowed = "JSON; comments and trailing commas are read",
+                          .nearest = {}});
+      }
       return std::nullopt;
     }
     ConfigValue value = Tree(text).read(root);

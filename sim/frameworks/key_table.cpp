@@ -167,6 +167,7 @@ void ConfigReading::override_field(std::string_view field, const std::string& va
       given == nullptr ? ": default of " : ":" + std::to_string(given->position.line) + ": ";
   config.overrides.push_back({.argument = path_.substr(path_.rfind('/') + 1) + line + key,
                               .assignment = std::string(field) + "=" + value});
+  fields_[key].emplace_back(field);
 }
 
 void ConfigReading::add_item(const ConfigValue* given, ConfigItem item) {
@@ -182,7 +183,10 @@ std::optional<FrameworkConfig> ConfigReading::finish() {
     return std::tie(a.first.line, a.first.column) < std::tie(b.first.line, b.first.column);
   });
   std::vector<ConfigItem> items;
-  for (auto& [position, item] : items_) items.push_back(std::move(item));
+  for (auto& [position, item] : items_) {
+    item.fields = fields_[item.key];
+    items.push_back(std::move(item));
+  }
   config.items.insert(config.items.begin(), std::make_move_iterator(items.begin()),
                       std::make_move_iterator(items.end()));
   return std::move(config);
@@ -266,8 +270,8 @@ void ConfigBlock::add_unknown(const ConfigMember& member, UnknownKeys unknown,
       {.key = prefix_ + shown(member.key),
        .value = value_text(member.value),
        .origin = Origin::given,
-       .effect = Effect::none,
-       .meaning = "unknown: the framework ignores it" +
+       .effect = Effect::unknown,
+       .meaning = "the framework knows no such key" +
                   (nearest.empty() ? std::string() : "; did you mean \"" + nearest + "\"?")});
 }
 

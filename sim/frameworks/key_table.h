@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -99,6 +100,7 @@ class ConfigReading {
   std::vector<Fault>& faults_;
   std::size_t faults_before_;
   std::vector<std::pair<Position, ConfigItem>> items_;
+  std::map<std::string, std::vector<std::string>> fields_;  // That are overridden, by key.
 };
 
 /// A block, every key of it checked: its name, its type, its range, and that what is refused is at

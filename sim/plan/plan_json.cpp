@@ -83,6 +83,8 @@ const char* origin_name(Origin origin) {
       return "default";
     case Origin::resolved:
       return "auto";
+    case Origin::derived:
+      return "derived";
   }
   return "";
 }
@@ -95,6 +97,8 @@ const char* effect_name(Effect effect) {
       return "none";
     case Effect::not_modelled:
       return "not_modelled";
+    case Effect::unknown:
+      return "unknown";
   }
   return "";
 }

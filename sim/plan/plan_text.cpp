@@ -31,6 +31,7 @@ struct Layout {
   Unit bytes;
   Unit wire;
   bool between_nodes;  // Some bytes go there.
+  bool accumulates;    // In some.
 
   std::size_t columns() const { return between_nodes ? 12 : 11; }
 };
@@ -39,7 +40,11 @@ Layout layout_of(const Plan& plan, int ranks) {
   double longest_s = 0;
   double most_sent = 0;
   bool between_nodes = false;
+  bool accumulates = false;
   for (const PlanRow& row : plan.rows) {
+    if (plan.point_of(row).ranks == ranks) {
+      accumulates = accumulates || plan.point_of(row).accumulation > 1;
+    }
     if (plan.point_of(row).ranks == ranks && row.completed()) {
       longest_s = std::max(longest_s, row.step_s());
       most_sent = std::max(most_sent, static_cast<double>(row.figures.sent_bytes()));
@@ -48,7 +53,7 @@ Layout layout_of(const Plan& plan, int ranks) {
   }
   return {time_unit(longest_s),
           byte_unit(static_cast<double>(first_point(plan, ranks).scenario.device.memory_bytes)),
-          byte_unit(most_sent), between_nodes};
+          byte_unit(most_sent), between_nodes, accumulates};
 }
 
 std::string misfit(const PlanRow& row, double memory, const Unit& unit) {
@@ -69,6 +74,7 @@ void add_row(const Plan& plan, std::size_t index, const Layout& layout, Table& t
   const auto memory = static_cast<double>(point.scenario.device.memory_bytes);
   std::vector<std::string> cells = {
       std::string(row.strategy.name) + " " + std::to_string(point.micro_batch) +
+          (layout.accumulates ? "x" + std::to_string(point.accumulation) : "") +
           (point.recompute ? "r" : "") + (is_of_config(plan, row) ? " =" : "") +
           (is_recommended(plan, index) ? " *" : ""),
       figure(static_cast<double>(peak_bytes(row)), layout.bytes)};
@@ -108,13 +114,24 @@ std::string left_out(std::size_t fitting, std::size_t others) {
   return parts.empty() ? "" : "Not shown, but in --json: " + listed(parts) + ". ";
 }
 
+// Rows of a step, where all candidates train on as many.
+std::string batch_text(const Plan& plan, int ranks) {
+  const std::size_t batch = first_point(plan, ranks).scenario.training.global_batch;
+  const bool is_same = std::all_of(plan.points.begin(), plan.points.end(), [&](const auto& point) {
+    return point.ranks != ranks || point.scenario.training.global_batch == batch;
+  });
+  return is_same ? ", global batch " + format_count(batch) : "";
+}
+
 void write_table(const Plan& plan, int ranks, Page& page) {
   const Layout layout = layout_of(plan, ranks);
   const std::string bytes(layout.bytes.name);
   const std::string time(layout.time.name);
   const std::string wire(layout.wire.name);
   Table table;
-  table.add_column("strategy, micro-batch,\nr: recomputes", Align::left);
+  table.add_column(layout.accumulates ? "strategy, micro-batch x\nmicro-steps, r: recomputes"
+                                      : "strategy, micro-batch,\nr: recomputes",
+                   Align::left);
   for (const std::string& title :
        {"peak,\n" + bytes, std::string(), unit_of_rows(plan) + "\nper s", std::string("MFU"),
         "step,\n" + time, "exposed,\n" + time, "forward,\n" + time, "back-\nward, " + time,
@@ -146,7 +163,8 @@ void write_table(const Plan& plan, int ranks, Page& page) {
   }
   const Scenario& scenario = first_point(plan, ranks).scenario;
   page.section(
-      "Candidates on " + plural(static_cast<std::size_t>(ranks), "rank"), table,
+      "Candidates on " + plural(static_cast<std::size_t>(ranks), "rank") + batch_text(plan, ranks),
+      table,
       left_out(hidden_fitting, hidden_others) +
           (has_recommended ? "* Recommended: the fastest; of those within 1 % one that recomputes "
                              "nothing, then the one that holds least. "
@@ -166,6 +184,8 @@ const char* origin_text(Origin origin) {
       return " (default)";
     case Origin::resolved:
       return " (auto)";
+    case Origin::derived:
+      return "";  // The equation says it.
   }
   return "";
 }
@@ -178,6 +198,8 @@ const char* effect_text(Effect effect) {
       return "Without effect on time and memory";
     case Effect::not_modelled:
       return "Not modelled";
+    case Effect::unknown:
+      return "Ignored by the framework";
   }
   return "";
 }
@@ -187,7 +209,8 @@ void write_understood(const Plan& plan, Page& page) {
     return;
   }
   page.heading("What was understood of " + printable(plan.config_file));
-  for (const Effect effect : {Effect::modelled, Effect::not_modelled, Effect::none}) {
+  for (const Effect effect :
+       {Effect::unknown, Effect::modelled, Effect::not_modelled, Effect::none}) {
     bool is_first = true;
     for (const ConfigItem& item : plan.understood) {
       if (item.effect != effect) {

@@ -32,8 +32,8 @@ class Adviser {
     }
     recommendation.row = static_cast<std::size_t>(best - plan_.rows.data());
     recommendation.reasons.push_back(what_it_is(*best));
-    for (const auto& reason :
-         {own_reason(*best), batch_reason(*best), recompute_reason(*best), thrift_reason(*best)}) {
+    for (const auto& reason : {own_reason(*best), offload_reason(*best), batch_reason(*best),
+                               recompute_reason(*best), thrift_reason(*best)}) {
       if (!reason.empty()) {
         recommendation.reasons.push_back(reason);
       }
@@ -75,6 +75,8 @@ class Adviser {
   std::string candidate(const PlanRow& row) const {
     return std::string(row.strategy.name) + ", micro-batch " +
            std::to_string(point(row).micro_batch) +
+           (point(row).accumulation > 1 ? ", " + plural(point(row).accumulation, "micro-step")
+                                        : "") +
            (point(row).recompute ? ", activations recomputed" : "");
   }
 
@@ -128,6 +130,23 @@ class Adviser {
       }
     }
     return {};
+  }
+
+  // The same with the optimizer on the device.
+  std::string offload_reason(const PlanRow& best) const {
+    if (!point(best).scenario.training.optimizer_on_host) {
+      return {};
+    }
+    Scenario scenario = point(best).scenario;
+    scenario.training.optimizer_on_host = false;
+    PlanRow row = best;
+    row.figures = run_plan_tasks({{&scenario, best.strategy}}, {options_.jobs, nullptr}).front();
+    if (!row.completed()) {
+      return "With the optimizer on the devices it " + lack(row) + ".";
+    }
+    return "The optimizer on the host costs " + cost_text(best.step_s() / row.step_s() - 1) +
+           ": on the devices it would be " + speed(row) + " and need " +
+           size(static_cast<double>(peak_bytes(row))) + ".";
   }
 
   // "does not fit: 1.2 GB too much, at activations in forward".
@@ -243,10 +262,16 @@ class Adviser {
     if (closest == nullptr) {
       return {"Nothing could be simulated."};
     }
+    std::string ways = "More ranks, shorter rows, ";
+    if (closest->figures.out_of_memory().category() == "communication_buckets") {
+      ways += "smaller buckets, ";
+    }
+    if (!point(*closest).scenario.training.optimizer_on_host) {
+      ways += "training.optimizer_offload: CPU, ";
+    }
     return {"Nothing fits.",
             "Closest is " + candidate(*closest) + ", which " + lack(*closest) + ".",
-            "More ranks, shorter rows, training.optimizer_offload: CPU or devices with more memory "
-            "would change that."};
+            ways + "or devices with more memory would change that."};
   }
 
   const Plan& plan_;

@@ -58,7 +58,7 @@ std::string collective_table(const Scenario& scenario, Operation operation,
                              std::size_t width) {
   Page page(colour, width);
   page.paragraph(printable(scenario.name) + ": " + std::string(name(operation)) + " over " +
-                     std::to_string(scenario.world_size) + " ranks, fp32",
+                     plural(static_cast<std::size_t>(scenario.world_size), "rank") + ", fp32",
                  Style::bold);
   page.entry("network", network_text(scenario.cluster));
   if (const std::string text = placement_text(scenario.cluster); !text.empty()) {

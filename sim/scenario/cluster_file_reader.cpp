@@ -14,10 +14,6 @@ namespace {
 
 constexpr const char* kFile = "cluster.file";
 
-void refuse_all(MessageText& text, const char* path, const std::vector<Fault>& faults) {
-  for (const Fault& fault : faults) text.refuse(path, "is wrong: " + format_fault(fault), {});
-}
-
 void append(const TopologyNotes& notes, ClusterFile& file) {
   file.understood.insert(file.understood.end(), notes.understood.begin(), notes.understood.end());
   file.left_aside.insert(file.left_aside.end(), notes.left_aside.begin(), notes.left_aside.end());
@@ -64,7 +60,7 @@ std::optional<TopologyFile> read_cluster_file(MessageText& text,
                                               Cluster& cluster) {
   std::vector<Fault> faults;
   std::optional<TopologyFile> file = read_topology_file(absolute.string(), faults);
-  refuse_all(text, kFile, faults);
+  text.refuse_file(kFile, absolute.string(), faults);
   if (!file) return std::nullopt;
   ClusterFile& described = cluster.file.emplace();
   described.path = absolute.string();
@@ -78,7 +74,7 @@ void read_platform_hosts(MessageText& text, const std::filesystem::path& absolut
                          Cluster& cluster) {
   std::vector<Fault> faults;
   const auto platform = describe_simgrid_platform(absolute.string(), faults);
-  refuse_all(text, kFile, faults);
+  text.refuse_file(kFile, absolute.string(), faults);
   if (!platform) return;
   for (const SimgridLink& link : platform->links) {
     if (link.latency_profile) {  // SimGrid would set a latency that receivers wait for already.
@@ -105,7 +101,7 @@ void read_platform_hosts(MessageText& text, const std::filesystem::path& absolut
   }
   const std::vector<std::string> used(hosts.begin(), hosts.begin() + world_size);
   if (!platform_routes(absolute.string(), used, faults)) {
-    refuse_all(text, kFile, faults);
+    text.refuse_file(kFile, absolute.string(), faults);
     return;
   }
   double fastest = 0;

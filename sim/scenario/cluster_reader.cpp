@@ -247,7 +247,7 @@ class ClusterReader {
     }
     std::vector<Fault> faults;
     std::optional<Preset> preset = read_preset(platforms_, name, faults);
-    for (const Fault& fault : faults) text_.refuse(path, "is wrong: " + format_fault(fault), {});
+    text_.refuse_file(path, {}, faults);
     return preset;
   }
 

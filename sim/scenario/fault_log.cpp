@@ -33,7 +33,9 @@ std::vector<Fault> FaultLog::in_order(const MessageParts& parts) const {
   std::vector<Fault> faults;
   faults.reserve(placed.size());
   for (PlacedFault& item : placed) {
-    item.fault.place = format_place(parts[item.part], item.position);
+    if (item.fault.place.empty()) {
+      item.fault.place = format_place(parts[item.part], item.position);
+    }
     faults.push_back(std::move(item.fault));
   }
   return faults;

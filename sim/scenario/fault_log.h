@@ -14,7 +14,8 @@ namespace shardscope {
 
 class FaultLog {
  public:
-  /// A fault at a position of parts[part]; line 0 is the part as a whole.
+  /// A fault at a position of parts[part]; line 0 is the part as a whole. One that has a place
+  /// already keeps it, and is in order as if it stood there.
   void add(std::size_t part, Position position, Fault fault);
 
   /// Drops the part's faults behind the position.

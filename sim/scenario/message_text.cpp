@@ -142,6 +142,22 @@ void MessageText::add_refusal(std::string_view path, Fault fault, int index) {
   faults_.add(place.part, place.position, std::move(fault));
 }
 
+void MessageText::refuse_file(std::string_view path, const std::string& file,
+                              const std::vector<Fault>& of_file) {
+  const ValuePlace place = find_value(parts_, path, 0);
+  for (const Fault& fault : of_file) {
+    if (fault.place == file) {
+      const bool says_where = place.value.find(file) != std::string::npos;
+      const std::string where = says_where ? "" : "looked for " + file;
+      refuse(path, fault.problem,
+             fault.allowed + (where.empty() || fault.allowed.empty() ? "" : "; ") + where);
+    } else {
+      faults_.refuse(path);
+      faults_.add(place.part, place.position, fault);
+    }
+  }
+}
+
 void MessageText::report_missing(std::string_view path, const std::string& allowed) {
   if (!is_complete_ || is_refused(path)) return;
   const ValuePlace place = find_value(parts_, path, 0);

@@ -53,6 +53,10 @@ class MessageText {
   void refuse_combination(std::string_view path, const std::string& problem,
                           const std::string& allowed);
 
+  /// Refuses a field for what is wrong with the file that it names: in it, or with it as a whole.
+  void refuse_file(std::string_view path, const std::string& file,
+                   const std::vector<Fault>& of_file);
+
   /// Reports that a required field is not there, unless a fault explains its absence.
   void report_missing(std::string_view path, const std::string& allowed);
 

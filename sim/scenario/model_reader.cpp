@@ -156,9 +156,7 @@ class ModelReader {
             : 0;
     std::vector<Fault> faults;
     std::optional<HfModel> read = shardscope::read_hf_config(hf_config_, sequence, faults);
-    for (const Fault& fault : faults) {
-      text_.refuse("model.hf_config", "is wrong: " + format_fault(fault), {});
-    }
+    text_.refuse_file("model.hf_config", hf_config_.string(), faults);
     if (!read) return;
     read->spec.fused_attention = text_.boolean("model.fused_attention");
     model().transformer = std::move(read->spec);

@@ -84,11 +84,12 @@ ModelSize size_of_model(const ModelSpec& model) {
 class Resolver {
  public:
   /// `cluster` is the part of what `text` was parsed into.
-  Resolver(MessageText& text, const schema::Cluster& cluster, std::filesystem::path folder,
-           std::filesystem::path platforms)
+  Resolver(MessageText& text, const schema::Cluster& cluster, BatchUse batch,
+           std::filesystem::path folder, std::filesystem::path platforms)
       : text_(text),
         values_(text),
         cluster_(cluster),
+        batch_(batch),
         folder_(std::move(folder)),
         platforms_(std::move(platforms)) {}
 
@@ -103,7 +104,7 @@ class Resolver {
     resolve_checkpoint();
     resolve_strategies();
     apply_options(text_, scenario_.world_size, scenario_.strategies);
-    check_batch_divides();
+    if (batch_ == BatchUse::trained) check_batch_divides();
     check_offload();
     check_sizes();
     const std::string weights_digest = resolve_file("model.weights_file", scenario_.weights_file);
@@ -326,6 +327,10 @@ class Resolver {
                                "at most 1e13 parameters, not " + short_number(parameters));
       return;
     }
+    if (batch_ == BatchUse::trained) check_size_of_training(size);
+  }
+
+  void check_size_of_training(const ModelSize& size) {
     const double activations =
         size.activations_of_row * static_cast<double>(scenario_.training.global_batch);
     if (activations > kMostActivations && !text_.is_refused("training.global_batch")) {
@@ -333,7 +338,7 @@ class Resolver {
                                "at most 1e15 activations in all, not " + short_number(activations));
     }
     const double updates =
-        parameters * scenario_.world_size * static_cast<double>(scenario_.training.steps);
+        size.parameters * scenario_.world_size * static_cast<double>(scenario_.training.steps);
     if (updates > kMostUpdates && !text_.is_refused("training.steps")) {
       text_.refuse_combination(
           "training.steps", "steps of this model are too many",
@@ -367,6 +372,7 @@ class Resolver {
   MessageText& text_;
   Values values_;
   const schema::Cluster& cluster_;
+  BatchUse batch_;
   std::filesystem::path folder_;
   std::filesystem::path platforms_;
   Scenario scenario_;
@@ -396,12 +402,12 @@ std::optional<ScenarioFile> read_scenario_file(const std::string& path,
 std::optional<Scenario> parse_scenario(const ScenarioFile& file,
                                        const std::vector<Override>& overrides,
                                        const std::filesystem::path& platforms,
-                                       std::vector<Fault>& faults) {
+                                       std::vector<Fault>& faults, BatchUse batch) {
   schema::Scenario message;
   MessageText text(file.path, file.contents, overrides, message);
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file.path, error).parent_path();
-  Scenario scenario = Resolver(text, message.cluster(), folder, platforms).resolve();
+  Scenario scenario = Resolver(text, message.cluster(), batch, folder, platforms).resolve();
   if (!text.has_faults()) return scenario;
   const std::vector<Fault> found = text.faults();
   faults.insert(faults.end(), found.begin(), found.end());

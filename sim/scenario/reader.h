@@ -33,10 +33,15 @@ struct ScenarioFile {
 /// Nothing, and a fault, if there is no such file or no text in it.
 std::optional<ScenarioFile> read_scenario_file(const std::string& path, std::vector<Fault>& faults);
 
+/// Whether the scenario's own batch is trained, and must be one that its ranks can share and that
+/// is not too large, or is beside the point.
+enum class BatchUse { trained, unused };
+
 /// read_scenario() of a file that has been read.
 std::optional<Scenario> parse_scenario(const ScenarioFile& file,
                                        const std::vector<Override>& overrides,
                                        const std::filesystem::path& platforms,
-                                       std::vector<Fault>& faults);
+                                       std::vector<Fault>& faults,
+                                       BatchUse batch = BatchUse::trained);
 
 }  // namespace shardscope

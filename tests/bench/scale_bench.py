@@ -50,16 +50,16 @@ def main():
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(text)
 
-        def sized(ranks):
-            return ['--set', 'cluster.world_size=%d' % ranks,
+        def step(ranks):
+            return [program, 'run', llama, '--quiet', '--set', 'cluster.world_size=%d' % ranks,
                     '--set', 'training.global_batch=%d' % ranks]
 
         def collective(ranks, fidelity):
-            return [program, 'collective', star, '--bytes', '1GiB', *sized(ranks),
+            return [program, 'collective', star, '--bytes', '1GiB',
+                    '--set', 'cluster.world_size=%d' % ranks,
                     '--set', 'cluster.collective.fidelity=' + fidelity]
 
-        cases = [('ZERO3 step, FLOW, %5d ranks' % n, [program, 'run', llama, '--quiet', *sized(n)])
-                 for n in (64, 1024, 4096, 16384)]
+        cases = [('ZERO3 step, FLOW, %5d ranks' % n, step(n)) for n in (64, 1024, 4096, 16384)]
         cases += [('all_reduce, FLOW, %5d ranks' % n, collective(n, 'FLOW')) for n in (1024, 4096)]
         cases += [('all_reduce, MESSAGE, %d ranks' % n, collective(n, 'MESSAGE'))
                   for n in (256, 1024)]

@@ -64,6 +64,21 @@ TEST(FourDgx, CollectiveSaysWhichFidelityATimeIsOf) {
   says({flow, "--algorithm", "RING,DIRECT"}, "1048576  RING ~");
 }
 
+// Neither trains on the scenario's batch.
+TEST(AClusterAlone, NeedsNoBatchThatItsRanksCanShare) {
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"collective", shipped("quickstart"), "--bytes", "1MiB"},
+        std::vector<std::string>{"topology", shipped("quickstart")}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--set", "cluster.world_size=7"});
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(outcome.out.starts_with("quickstart: all_reduce over 7 ranks") ||
+                outcome.out.starts_with("quickstart: 7 devices"))
+        << outcome.out;
+  }
+}
+
 TEST(FourDgx, TheReportSaysWhichLinksWereBusy) {
   const Json::Value report = run_json(shipped("four_dgx_a100"));
   for (const Json::Value& run : report["runs"]) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 #include <string>
@@ -266,6 +267,71 @@ TEST_F(PlanTest, AMicroBatchOfTheFileGivesWayToTheOptions) {
   }
 }
 
+TEST_F(PlanTest, SaysWhatGoesBeforeAConfiguration) {
+  const std::string config =
+      folder.write("ds.json", R"({"train_batch_size": 16, "train_micro_batch_size_per_gpu": 2,
+                     "bf16": {"enabled": true}, "gradient_clipping": 1.0, "zero_optimisation": 1})");
+  const auto meaning_of = [](const Json::Value& report, const std::string& key) {
+    for (const Json::Value& item : report["understood"]["keys"]) {
+      if (item["key"] == key) {
+        return item["meaning"].asString();
+      }
+    }
+    return std::string("no such key");
+  };
+  const auto ends_with = [&](const Json::Value& report, const std::string& key,
+                             const std::string& words) {
+    EXPECT_TRUE(meaning_of(report, key).ends_with(words)) << meaning_of(report, key);
+  };
+  const Json::Value changed = plan_json({"--deepspeed", config, "--ranks", "4", "--micro-batch",
+                                         "1", "--set", "training.precision=FP16"});
+  ends_with(changed, "train_micro_batch_size_per_gpu", "; --micro-batch goes before it");
+  ends_with(changed, "bf16.enabled", "; --set training.precision goes before it");
+  ends_with(changed, "train_batch_size", "over all ranks");
+  ends_with(changed, "gradient_clipping", "training.clip_norm");
+  ends_with(plan_json({"--deepspeed", config, "--ranks", "4", "--set", "training.micro_batches=3"}),
+            "train_batch_size", "; --set training.micro_batches goes before it");
+
+  const std::string text = plan({"--deepspeed", config, "--ranks", "2,4"}).out;
+  EXPECT_NE(text.find("gradient_accumulation_steps = train_batch_size /\n"
+                      "    (train_micro_batch_size_per_gpu x ranks)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Candidates on 2 ranks, global batch 16\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("DEEPSPEED_STAGE0 2x4 ="), std::string::npos) << text;
+  EXPECT_NE(text.find("DEEPSPEED_STAGE0 2x2 ="), std::string::npos) << text;
+  EXPECT_LT(text.find("zero_optimisation = 1"), text.find("train_batch_size = 16")) << text;
+}
+
+// The same candidate, planned with the optimizer on the devices.
+TEST_F(PlanTest, SaysWhatTheOptimizerOnTheHostCosts) {
+  const auto with = [&](const std::string& memory, const std::string& offload) {
+    return plan_json({"--ranks", "4", "--micro-batch", "1", "--strategy", "DEEPSPEED_STAGE1",
+                      "--set", "options.bucket_elements=100000", "--set",
+                      "cluster.device.memory=" + memory, "--set",
+                      "training.optimizer_offload=" + offload});
+  };
+  const Json::Value on_host = with("28MB", "CPU");
+  const Json::Value on_device = with("28MB", "NONE");
+  const double cost =
+      on_host["plans"][0]["step_s"].asDouble() / on_device["plans"][0]["step_s"].asDouble() - 1;
+  ASSERT_GT(cost, 0.01);
+  ASSERT_FALSE(on_host["plans"][0]["recompute"].asBool());
+  ASSERT_FALSE(on_device["plans"][0]["recompute"].asBool());
+  const std::string said = on_host["recommendations"][0]["reasons"][1].asString();
+  EXPECT_EQ(said.find("The optimizer on the host costs " + std::to_string(std::lround(100 * cost)) +
+                      " %: on the devices it would be "),
+            0U)
+      << said << " " << cost;
+
+  const Json::Value lacking = with("24MB", "CPU");
+  ASSERT_TRUE(lacking["plans"][0]["fits"].asBool()) << lacking;
+  EXPECT_EQ(lacking["recommendations"][0]["reasons"][1].asString().find(
+                "With the optimizer on the devices it does not fit: "),
+            0U)
+      << lacking["recommendations"];
+}
+
 TEST_F(PlanTest, AccumulatesAsIsSet) {
   const std::string config =
       folder.write("ds.json", R"({"gradient_accumulation_steps": 4, "bf16": {"enabled": true},
@@ -327,6 +393,7 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   };
   expect({"--ranks", "0"}, "0 is not allowed");
   expect({"--ranks", "2,x"}, "x is not allowed");
+  expect({"--ranks", "2,,4"}, "--ranks 2,,4: an empty number is not allowed");
   expect({"--ranks", "8,2,8"}, "--ranks 8,2,8: 8 is there twice");
   expect({"--ranks", "2", "--micro-batch", "1,1"}, "--micro-batch 1,1: 1 is there twice");
   expect({"--micro-batch", ""}, "must not be empty");
@@ -362,6 +429,9 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   const Outcome nothing = run_program({"plan", "--hf-config", model});
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_NE(nothing.err.find("--cluster"), std::string::npos) << nothing.err;
+  const Outcome few = run_program({"plan", "--hf-config", model, "--cluster", "dgx-a100", "--ranks",
+                                   "8", "--set", "cluster.nodes=0"});
+  EXPECT_EQ(few.err.find("--set cluster.nodes=0: cluster.nodes: 0"), 0U) << few.err;
   const Outcome unknown = run_program({"plan", "--hf-config", model, "--cluster", "dgx-a10"});
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("did you mean \"dgx-a100\""), std::string::npos) << unknown.err;

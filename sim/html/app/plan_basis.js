@@ -1,8 +1,9 @@
 // What a plan rests on: the framework's configuration as it was understood, and assumptions.
 
-const ORIGINS = {given: 'given', default: 'default', auto: 'resolved from auto'};
+const ORIGINS = {given: 'given', default: 'default', auto: 'resolved from auto',
+                 derived: 'follows from others'};
 const EFFECTS = {modelled: 'simulated', none: 'none on time and memory',
-                 not_modelled: 'not modelled'};
+                 not_modelled: 'not modelled', unknown: 'ignored by the framework'};
 
 const FIDELITIES = {FLOW: 'as flows', MESSAGE: 'message by message'};
 

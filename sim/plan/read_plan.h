@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "sim/plan/plan.h"
-#include "sim/plan/runner.h"
 #include "sim/scenario/overrides.h"
 #include "sim/scenario/reader.h"
 
@@ -39,8 +38,5 @@ struct PlanRequest {
 /// with and without recomputation, unless the configuration asks for it. Nothing, and every fault,
 /// if something is wrong; a combination that cannot be is Plan::left_out's.
 std::optional<Plan> read_plan(const PlanRequest& request, std::vector<Fault>& faults);
-
-/// Simulates them, sorts the rows and recommends.
-void run_plan(Plan& plan, const PlanRunOptions& options);
 
 }  // namespace shardscope

@@ -1,4 +1,4 @@
-#include "sim/plan/make_plan.h"
+#include "sim/plan/read_plan.h"
 
 #include <algorithm>
 #include <set>
@@ -6,26 +6,16 @@
 #include <utility>
 
 #include "scenarios/scenario.pb.h"
-#include "sim/plan/recommendation.h"
+#include "sim/plan/candidates.h"
 #include "sim/scenario/message_text.h"
 #include "sim/topology/topology.h"
 
 namespace shardscope {
 namespace {
 
-const std::vector<int> kRanks = {8, 64};
+constexpr std::string_view kAccumulation = "training.micro_batches";
 constexpr std::size_t kMostChannels = 64;
-constexpr std::size_t kMostAccumulation = 1'000'000;
-const std::vector<std::size_t> kMicroBatches = {1, 2, 4};
-
-// A configuration's strategy is one of a family, whose others are candidates as well.
-const std::vector<std::vector<std::string>> kFamilies = {
-    {"DEEPSPEED_STAGE0", "DEEPSPEED_STAGE1", "DEEPSPEED_STAGE2", "DEEPSPEED_STAGE3"},
-    {"FSDP_NO_SHARD", "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD", "FSDP_HYBRID_SHARD"},
-    {"TORCH_DDP", "ZERO_REDUNDANCY_OPTIMIZER"}};
-const std::vector<std::string> kStrategies = {
-    "TORCH_DDP",          "DEEPSPEED_STAGE1", "DEEPSPEED_STAGE2", "DEEPSPEED_STAGE3",
-    "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD",  "FSDP_HYBRID_SHARD"};
+constexpr std::int64_t kMostAccumulation = 100'000'000;  // Beyond what a scenario may have.
 
 // A plan sets these itself.
 const std::vector<std::string> kVaried = {"training.global_batch", "training.steps",
@@ -49,13 +39,6 @@ std::vector<std::string> split(const std::string& names) {
   return all;
 }
 
-// The stage of "DEEPSPEED_STAGE2".
-std::optional<int> stage_of(const std::string& strategy) {
-  constexpr std::string_view kPrefix = "DEEPSPEED_STAGE";
-  const bool is_one = strategy.starts_with(kPrefix) && strategy.size() == kPrefix.size() + 1;
-  return is_one ? std::optional(strategy.back() - '0') : std::nullopt;
-}
-
 bool gives(const MessageText& text, std::string_view field) {
   return field == "strategies" ? text.count(field) > 0 : text.has(field);
 }
@@ -73,7 +56,6 @@ class PlanReader {
 
   std::optional<Plan> read() {
     refuse_varied();
-    check_accumulation();
     const std::optional<Scenario> any =
         parse(overrides({}, request_.ranks.empty() ? 1 : request_.ranks.front(), 1));
     if (!any.has_value() || !faults_.empty()) {
@@ -105,19 +87,6 @@ class PlanReader {
     std::optional<FrameworkConfig> config = {};
     std::optional<std::string> strategies = {};  // None: the scenario's.
   };
-
-  // Points replace it, so that the scenario's reader does not see it.
-  void check_accumulation() {
-    const auto set = set_accumulation();
-    if (set.has_value() && (*set < 1 || *set > kMostAccumulation)) {
-      faults_.push_back(
-          {written_.place("training.micro_batches", 0),
-           "training.micro_batches",
-           std::to_string(written_.whole("training.micro_batches")) + " is not allowed",
-           "a whole number from 1 to " + std::to_string(kMostAccumulation),
-           {}});
-    }
-  }
 
   void refuse_varied() {
     std::vector<std::string> varied = kVaried;
@@ -178,7 +147,7 @@ class PlanReader {
     if (scenario_ranks_.has_value()) {
       return {*scenario_ranks_};
     }
-    return devices_ > 0 ? std::vector{static_cast<int>(devices_)} : kRanks;
+    return devices_ > 0 ? std::vector{static_cast<int>(devices_)} : usual_ranks();
   }
 
   std::optional<FrameworkConfig> read_config(int ranks, std::vector<Fault>& faults,
@@ -213,12 +182,18 @@ class PlanReader {
     plan_.config_ranks = config->processes;
     plan_.config_recomputes = config->full_recomputation;
     plan_.understood = config->items;
+    for (ConfigItem& item : plan_.understood) {
+      if (const std::string option = option_before(item); !option.empty()) {
+        item.meaning += "; " + option + " goes before it";
+      }
+    }
     std::vector<Variant> variants;
     std::vector<std::string> others;
-    for (const std::string& name :
-         request_.strategies.has_value() ? split(*request_.strategies) : family_of(*config)) {
-      const std::optional<int> stage = stage_of(name);
-      if (!stage.has_value() || !stage_of(config->strategy).has_value() ||
+    for (const std::string& name : request_.strategies.has_value()
+                                       ? split(*request_.strategies)
+                                       : strategies_beside(*config, is_on_host())) {
+      const std::optional<int> stage = deepspeed_stage(name);
+      if (!stage.has_value() || !deepspeed_stage(config->strategy).has_value() ||
           name == config->strategy) {
         others.push_back(name);
         continue;
@@ -235,6 +210,25 @@ class PlanReader {
       variants.push_back({config, joined(others)});
     }
     return variants;
+  }
+
+  // The option that says otherwise than a key of the configuration; none if empty.
+  std::string option_before(const ConfigItem& item) const {
+    const auto is = [&](std::string_view key) { return item.key.ends_with(key); };
+    if (is("train_micro_batch_size_per_gpu") && !request_.micro_batches.empty()) {
+      return "--micro-batch";
+    }
+    if ((is("num_processes") || is("num_machines")) && !request_.ranks.empty()) {
+      return "--ranks";
+    }
+    if ((is("train_batch_size") || is("gradient_accumulation_steps")) && set_accumulation()) {
+      return "--set " + std::string(kAccumulation);
+    }
+    const bool is_set = !item.fields.empty() && std::all_of(item.fields.begin(), item.fields.end(),
+                                                            [&](const std::string& field) {
+                                                              return written_.is_overridden(field);
+                                                            });
+    return is_set ? "--set " + item.fields.front() : "";
   }
 
   void add_points(int ranks, const Variant& variant) {
@@ -270,22 +264,20 @@ class PlanReader {
     if (config.has_value() && config->micro_batch.has_value()) {
       return {*config->micro_batch};
     }
-    return kMicroBatches;
+    return usual_micro_batches();
   }
 
   // What --set says of accumulation goes before a configuration, as of every field.
-  std::optional<std::size_t> set_accumulation() const {
-    const std::string_view field = "training.micro_batches";
-    return written_.is_overridden(field)
-               ? std::optional(static_cast<std::size_t>(written_.whole(field)))
-               : std::nullopt;
+  std::optional<std::int64_t> set_accumulation() const {
+    return written_.is_overridden(kAccumulation) ? std::optional(written_.whole(kAccumulation))
+                                                 : std::nullopt;
   }
 
   // 0, and a reason, if there is none.
   std::size_t find_accumulation(const std::optional<FrameworkConfig>& config, int ranks,
                                 std::size_t batch) {
     if (const auto set = set_accumulation()) {
-      return *set;
+      return static_cast<std::size_t>(*set);
     }
     if (!config.has_value()) {
       return accumulation_;
@@ -335,9 +327,14 @@ class PlanReader {
     }
     add(request_.overrides);
     all.push_back(own(place, "cluster.world_size", std::to_string(ranks)));
-    all.push_back(own(place, "training.micro_batches", "1"));  // Points set theirs.
-    all.push_back(own(place, "training.global_batch",
-                      std::to_string(batch * static_cast<std::size_t>(ranks))));
+    std::size_t rows = batch * static_cast<std::size_t>(ranks);
+    if (const auto accumulation = set_accumulation()) {
+      rows *=
+          static_cast<std::size_t>(std::clamp<std::int64_t>(*accumulation, 1, kMostAccumulation));
+    } else {
+      all.push_back(own(place, "training.micro_batches", "1"));  // Points set theirs.
+    }
+    all.push_back(own(place, "training.global_batch", std::to_string(rows)));
     const std::optional<std::string> names =
         variant.strategies.has_value() ? variant.strategies : strategies_without_config(ranks);
     if (names.has_value()) {
@@ -355,33 +352,8 @@ class PlanReader {
     if (says("strategies")) {
       return std::nullopt;
     }
-    std::vector<std::string> names;
-    for (const std::string& name : kStrategies) {
-      const bool is_whole =
-          name == "FSDP_HYBRID_SHARD" &&
-          static_cast<std::size_t>(ranks) <= std::max<std::size_t>(devices_per_node_, 8);
-      if (!is_whole && (!is_on_host() || find_strategy(name)->has_shards())) {
-        names.push_back(name);
-      }
-    }
-    return joined(names);
-  }
-
-  std::vector<std::string> family_of(const FrameworkConfig& config) const {
-    std::vector<std::string> names;
-    for (const std::vector<std::string>& family : kFamilies) {
-      if (std::find(family.begin(), family.end(), config.strategy) == family.end()) {
-        continue;
-      }
-      for (const std::string& name : family) {
-        const bool is_on_device = config.optimizer_offload == Offload::none && !is_on_host();
-        const bool is_asked = name != "FSDP_HYBRID_SHARD" || config.strategy == name;
-        if (is_asked && (is_on_device || find_strategy(name)->has_shards())) {
-          names.push_back(name);
-        }
-      }
-    }
-    return names.empty() ? std::vector{config.strategy} : names;
+    return joined(
+        usual_strategies(static_cast<std::size_t>(ranks), devices_per_node_, is_on_host()));
   }
 
   // Whether the user gave the field.
@@ -424,30 +396,6 @@ class PlanReader {
 
 std::optional<Plan> read_plan(const PlanRequest& request, std::vector<Fault>& faults) {
   return PlanReader(request, faults).read();
-}
-
-void run_plan(Plan& plan, const PlanRunOptions& options) {
-  std::vector<PlanTask> tasks;
-  for (std::size_t p = 0; p < plan.points.size(); ++p) {
-    for (const Strategy& strategy : plan.points[p].scenario.strategies) {
-      tasks.push_back({&plan.points[p].scenario, strategy});
-      plan.rows.push_back({.point = p, .strategy = strategy, .figures = {}});
-    }
-  }
-  const std::vector<PlanFigures> figures = run_plan_tasks(tasks, options);
-  for (std::size_t i = 0; i < figures.size(); ++i) {
-    plan.rows[i].figures = figures[i];
-  }
-  std::stable_sort(plan.rows.begin(), plan.rows.end(), [&](const PlanRow& a, const PlanRow& b) {
-    const int ranks_a = plan.point_of(a).ranks;
-    const int ranks_b = plan.point_of(b).ranks;
-    if (ranks_a != ranks_b || a.completed() != b.completed()) {
-      return std::pair(ranks_a, !a.completed()) < std::pair(ranks_b, !b.completed());
-    }
-    return a.completed() ? tokens_per_s(plan, a) > tokens_per_s(plan, b)
-                         : peak_bytes(a) < peak_bytes(b);
-  });
-  recommend(plan, options);
 }
 
 }  // namespace shardscope

@@ -1,0 +1,29 @@
+// What a plan compares where nobody says among what.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/frameworks/framework_config.h"
+
+namespace shardscope {
+
+/// Where neither a configuration nor the cluster tells how many.
+const std::vector<int>& usual_ranks();
+
+const std::vector<std::size_t>& usual_micro_batches();
+
+/// torch's DDP, DeepSpeed's stages and FSDP. A hybrid of FSDP is one of them where ranks are more
+/// than a node's; with the optimizer on the host only those that shard it are.
+std::vector<std::string> usual_strategies(std::size_t ranks, std::size_t devices_per_node,
+                                          bool optimizer_on_host);
+
+/// The configuration's own strategy with the others of its framework.
+std::vector<std::string> strategies_beside(const FrameworkConfig& config, bool optimizer_on_host);
+
+/// 2 of DEEPSPEED_STAGE2; nothing of other frameworks' strategies.
+std::optional<int> deepspeed_stage(const std::string& strategy);
+
+}  // namespace shardscope
