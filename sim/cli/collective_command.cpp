@@ -10,6 +10,7 @@
 #include "sim/process/child.h"
 #include "sim/report/collective_table.h"
 #include "sim/result/result.pb.h"
+#include "sim/text/comma_list.h"
 #include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
@@ -96,9 +97,7 @@ std::vector<std::string> parse_algorithms(const std::string& text, Messages& mes
   }
   all.emplace_back("AUTO");
   std::vector<std::string> chosen;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const std::string word = text.substr(begin, comma - begin);
+  for (const std::string& word : comma_list(text)) {
     if (std::find(all.begin(), all.end(), word) == all.end()) {
       messages.push_back(format_fault({.place = "--algorithm",
                                        .field = {},
@@ -108,7 +107,6 @@ std::vector<std::string> parse_algorithms(const std::string& text, Messages& mes
     } else if (std::find(chosen.begin(), chosen.end(), word) == chosen.end()) {
       chosen.push_back(word);
     }
-    begin = comma + 1;
   }
   return chosen;
 }

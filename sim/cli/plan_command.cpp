@@ -26,6 +26,7 @@
 #include "sim/scenario/message_text.h"
 #include "sim/scenario/node_catalogue.h"
 #include "sim/sweep/progress.h"
+#include "sim/text/comma_list.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
 #include "sim/topology_files/topology_file.h"
@@ -47,9 +48,10 @@ std::vector<std::size_t> parse_list(const std::string& option,
                                     const std::optional<std::string>& text, std::size_t most,
                                     Messages& messages) {
   std::vector<std::size_t> values;
-  for (std::size_t begin = 0; text.has_value() && begin <= text->size();) {
-    const std::size_t comma = std::min(text->find(',', begin), text->size());
-    const std::string word = text->substr(begin, comma - begin);
+  if (!text.has_value()) {
+    return values;
+  }
+  for (const std::string& word : comma_list(*text)) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size() || value < 1 || value > most) {
@@ -58,10 +60,9 @@ std::vector<std::size_t> parse_list(const std::string& option,
              "whole numbers from 1 to " + std::to_string(most) + ", separated by commas", messages);
     }
     values.push_back(value);
-    begin = comma + 1;
   }
   std::sort(values.begin(), values.end());
-  if (const auto twice = std::adjacent_find(values.begin(), values.end()); twice != values.end()) {
+  if (const auto twice = find_twice(values)) {
     refuse(option + " " + shown(*text), std::to_string(*twice) + " is there twice",
            "each number once", messages);
   }

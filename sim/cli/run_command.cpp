@@ -262,7 +262,12 @@ int write_reports(const RunArguments& arguments, const Scenario& scenario, bool 
     const ChromeTrace trace =
         chrome_trace(scenario.name, SHARDSCOPE_VERSION, runs, recorded.first, recorded.last);
     if (!trace.cut.empty()) {
-      std::fprintf(stderr, "The trace is cut to bound its size: %s.\n", trace.cut.c_str());
+      std::fprintf(stderr, "Left out of the trace to bound its size: %s.\n", trace.cut.c_str());
+    }
+    if (!trace.flows.empty()) {
+      std::fprintf(stderr,
+                   "The trace has no messages of collectives that were simulated as flows: %s.\n",
+                   trace.flows.c_str());
     }
     if (const int code = write_or_print(*arguments.trace, trace.text); code != 0) {
       return code;

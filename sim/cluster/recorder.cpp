@@ -132,6 +132,7 @@ RecordedCollective* Recorder::enqueue(const TrainingPosition& position,
     recorded.set_micro_step(micro_step_);
   }
   const std::int64_t messages = is_flow ? 0 : collective.schedule().messages();
+  recorded.set_as_flow(is_flow);
   recorded.set_transfers_cut(is_flow || budget_ < messages);
   budget_ -= recorded.transfers_cut() ? 0 : messages;
   return &recorded;

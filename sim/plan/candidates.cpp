@@ -41,22 +41,23 @@ std::vector<std::string> usual_strategies(std::size_t ranks, std::size_t devices
   return names;
 }
 
-std::vector<std::string> strategies_beside(const FrameworkConfig& config, bool optimizer_on_host) {
-  const bool on_host = optimizer_on_host || config.optimizer_offload != Offload::none;
+std::vector<std::string> strategies_of_framework(const FrameworkConfig& config) {
   for (const std::vector<std::string>& family : kFamilies) {
-    if (std::find(family.begin(), family.end(), config.strategy) == family.end()) {
-      continue;
-    }
-    std::vector<std::string> names = family;
-    std::erase_if(names, [&](const std::string& name) {
-      const bool is_asked = name != kHybrid || name == config.strategy;
-      return !is_asked || (on_host && !find_strategy(name)->has_shards());
-    });
-    if (!names.empty()) {
-      return names;
+    if (std::find(family.begin(), family.end(), config.strategy) != family.end()) {
+      return family;
     }
   }
   return {config.strategy};
+}
+
+std::vector<std::string> strategies_beside(const FrameworkConfig& config, bool optimizer_on_host) {
+  const bool on_host = optimizer_on_host || config.optimizer_offload != Offload::none;
+  std::vector<std::string> names = strategies_of_framework(config);
+  std::erase_if(names, [&](const std::string& name) {
+    const bool is_asked = name != kHybrid || name == config.strategy;
+    return !is_asked || (on_host && !find_strategy(name)->has_shards());
+  });
+  return names.empty() ? std::vector{config.strategy} : names;
 }
 
 std::optional<int> deepspeed_stage(const std::string& strategy) {

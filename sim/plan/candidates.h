@@ -20,7 +20,10 @@ const std::vector<std::size_t>& usual_micro_batches();
 std::vector<std::string> usual_strategies(std::size_t ranks, std::size_t devices_per_node,
                                           bool optimizer_on_host);
 
-/// The configuration's own strategy with the others of its framework.
+/// All strategies of the configuration's framework.
+std::vector<std::string> strategies_of_framework(const FrameworkConfig& config);
+
+/// Those of them that are compared with the configuration's own.
 std::vector<std::string> strategies_beside(const FrameworkConfig& config, bool optimizer_on_host);
 
 /// 2 of DEEPSPEED_STAGE2; nothing of other frameworks' strategies.

@@ -8,6 +8,7 @@
 #include "scenarios/scenario.pb.h"
 #include "sim/plan/candidates.h"
 #include "sim/scenario/message_text.h"
+#include "sim/text/comma_list.h"
 #include "sim/topology/topology.h"
 
 namespace shardscope {
@@ -20,24 +21,6 @@ constexpr std::int64_t kMostAccumulation = 100'000'000;  // Beyond what a scenar
 // A plan sets these itself.
 const std::vector<std::string> kVaried = {"training.global_batch", "training.steps",
                                           "training.activation_checkpointing", "strategies"};
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) {
-    all += (all.empty() ? "" : ",") + name;
-  }
-  return all;
-}
-
-std::vector<std::string> split(const std::string& names) {
-  std::vector<std::string> all;
-  for (std::size_t begin = 0; begin <= names.size();) {
-    const std::size_t comma = std::min(names.find(',', begin), names.size());
-    all.push_back(names.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return all;
-}
 
 bool gives(const MessageText& text, std::string_view field) {
   return field == "strategies" ? text.count(field) > 0 : text.has(field);
@@ -187,10 +170,11 @@ class PlanReader {
         item.meaning += "; " + option + " goes before it";
       }
     }
+    refuse_other_frameworks(*config);
     std::vector<Variant> variants;
     std::vector<std::string> others;
     for (const std::string& name : request_.strategies.has_value()
-                                       ? split(*request_.strategies)
+                                       ? comma_list(*request_.strategies)
                                        : strategies_beside(*config, is_on_host())) {
       const std::optional<int> stage = deepspeed_stage(name);
       if (!stage.has_value() || !deepspeed_stage(config->strategy).has_value() ||
@@ -207,9 +191,29 @@ class PlanReader {
       }
     }
     if (!others.empty()) {
-      variants.push_back({config, joined(others)});
+      variants.push_back({config, comma_joined(others)});
     }
     return variants;
+  }
+
+  // What the configuration says of its framework's strategies is nothing to others.
+  void refuse_other_frameworks(const FrameworkConfig& config) {
+    if (!request_.strategies.has_value()) {
+      return;
+    }
+    const std::vector<std::string> family = strategies_of_framework(config);
+    std::vector<Fault> others;
+    for (const std::string& name : comma_list(*request_.strategies)) {
+      const bool is_of_it = std::find(family.begin(), family.end(), name) != family.end();
+      if (find_strategy(name) != nullptr && !is_of_it) {
+        others.push_back({.place = "--strategy " + *request_.strategies,
+                          .field = {},
+                          .problem = name + " is of another framework than the configuration",
+                          .allowed = one_of(family),
+                          .nearest = {}});
+      }
+    }
+    add_new(others);
   }
 
   // The option that says otherwise than a key of the configuration; none if empty.
@@ -352,7 +356,7 @@ class PlanReader {
     if (says("strategies")) {
       return std::nullopt;
     }
-    return joined(
+    return comma_joined(
         usual_strategies(static_cast<std::size_t>(ranks), devices_per_node_, is_on_host()));
   }
 

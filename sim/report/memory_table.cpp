@@ -13,6 +13,7 @@
 #include "sim/report/deepspeed_table.h"
 #include "sim/report/format.h"
 #include "sim/report/table.h"
+#include "sim/text/comma_list.h"
 #include "sim/text/printable.h"
 
 namespace shardscope {
@@ -23,22 +24,6 @@ constexpr double kLargestWorld = 1e6;
 
 std::uint64_t total(const CategoryBytes& bytes) {
   return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  const std::size_t end = text.find_last_not_of(' ');
-  return begin == std::string_view::npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-std::vector<std::string_view> items_of(std::string_view list) {
-  std::vector<std::string_view> items;
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', begin), list.size());
-    items.push_back(trimmed(list.substr(begin, comma - begin)));
-    begin = comma + 1;
-  }
-  return items;
 }
 
 /// "7.5B" as "7.5e9", so that one correctly rounded conversion reads it.
@@ -123,12 +108,21 @@ Json::Value json_row(const Strategy& strategy, std::uint64_t parameters, int wor
   return row;
 }
 
+template <typename Value>
+void refuse_twice(const char* option, const std::vector<Value>& values,
+                  std::vector<std::string>& faults) {
+  if (const auto twice = find_twice(values)) {
+    faults.push_back(std::string(option) + ": " + std::to_string(*twice) +
+                     " is there twice; each number once");
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> parse_parameter_counts(std::string_view text,
                                                   std::vector<std::string>& faults) {
   std::vector<std::uint64_t> counts;
-  for (const std::string_view item : items_of(text)) {
+  for (const std::string& item : comma_list(text)) {
     if (const auto count = whole_number(with_exponent(item), kMostParameters)) {
       counts.push_back(*count);
     } else {
@@ -137,19 +131,21 @@ std::vector<std::uint64_t> parse_parameter_counts(std::string_view text,
                        "350M or 7B");
     }
   }
+  refuse_twice("--parameters", counts, faults);
   return counts;
 }
 
 std::vector<int> parse_world_sizes(std::string_view text, std::vector<std::string>& faults) {
   std::vector<int> sizes;
-  for (const std::string_view item : items_of(text)) {
-    if (const auto size = whole_number(std::string(item), kLargestWorld)) {
+  for (const std::string& item : comma_list(text)) {
+    if (const auto size = whole_number(item, kLargestWorld)) {
       sizes.push_back(static_cast<int>(*size));
     } else {
       faults.push_back("--world-size: " + quoted(item) +
                        "; allowed are whole numbers from 1 to 1000000");
     }
   }
+  refuse_twice("--world-size", sizes, faults);
   return sizes;
 }
 

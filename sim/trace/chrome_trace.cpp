@@ -3,6 +3,8 @@
 #include <json/json.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -221,14 +223,83 @@ std::vector<Step> steps_of(const RunResult& run, std::int64_t first, std::int64_
   return steps;
 }
 
-bool lacks_messages(const Step& step) {
-  for (const RecordedCollective& collective : step.front()->communication()) {
-    if (collective.transfers_cut()) {
-      return true;
+bool any_collective(const Step& step, bool (*is_so)(const RecordedCollective&)) {
+  const auto& all = step.front()->communication();
+  return std::any_of(all.begin(), all.end(), is_so);
+}
+
+bool lacks_messages(const RecordedCollective& collective) {
+  return collective.transfers_cut() && !collective.as_flow();
+}
+
+std::string steps_text(std::int64_t first, std::int64_t last) {
+  return first == last ? "step " + std::to_string(first)
+                       : "steps " + std::to_string(first) + ".." + std::to_string(last);
+}
+
+// What the trace does not have, by strategy.
+class Omissions {
+ public:
+  // Strategies and steps come one after another.
+  void leave_out(const std::string& strategy, const std::string& what, std::int64_t first,
+                 std::int64_t last) {
+    if (all_.empty() || all_.back().first != strategy) {
+      all_.emplace_back(strategy, Lacking());
+    }
+    std::vector<Range>& ranges = all_.back().second[what];
+    if (!ranges.empty() && ranges.back().last + 1 == first) {
+      ranges.back().last = last;
+    } else {
+      ranges.push_back({first, last});
     }
   }
-  return false;
-}
+
+  void note_flows(const std::string& strategy) {
+    flows_ += (flows_.empty() ? "" : ", ") + strategy;
+  }
+
+  // Strategies that lack the same together, in the order of the first of them.
+  std::string cut() const {
+    std::vector<std::pair<std::string, std::string>> by_text;  // Text, strategies.
+    for (const auto& [strategy, lacking] : all_) {
+      const std::string text = text_of(lacking);
+      const auto same = std::find_if(by_text.begin(), by_text.end(),
+                                     [&](const auto& other) { return other.first == text; });
+      if (same == by_text.end()) {
+        by_text.emplace_back(text, strategy);
+      } else {
+        same->second += ", " + strategy;
+      }
+    }
+    std::string all;
+    for (const auto& [text, strategies] : by_text) {
+      all += (all.empty() ? "" : "; ") + strategies + ": " + text;
+    }
+    return all;
+  }
+
+  const std::string& flows() const { return flows_; }
+
+ private:
+  struct Range {
+    std::int64_t first;
+    std::int64_t last;
+  };
+  using Lacking = std::map<std::string, std::vector<Range>>;
+
+  static std::string text_of(const Lacking& lacking) {
+    std::string text;
+    for (const auto& [what, ranges] : lacking) {
+      for (const Range& range : ranges) {
+        text += (text.empty() ? "" : ", ") + what + steps_text(range.first, range.last);
+      }
+    }
+    return text;
+  }
+
+  std::vector<std::pair<std::string, Lacking>> all_;
+  std::string flows_;
+};
 
 }  // namespace
 
@@ -236,7 +307,7 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
                          const std::vector<RunResult>& runs, std::int64_t first_step,
                          std::int64_t last_step, std::size_t most_events) {
   TraceWriter trace;
-  std::string cut;
+  Omissions omissions;
   std::size_t flows = 0;
   MoreTracks named;
   int first_process = 0;
@@ -244,6 +315,12 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
     const std::vector<Step> steps = steps_of(run, first_step, last_step);
     for (int rank = 0; rank < run.world_size() && !steps.empty(); ++rank) {
       add_names(run.strategy(), rank, first_process + rank, trace);
+    }
+    const bool has_flows = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+      return any_collective(step, [](const auto& collective) { return collective.as_flow(); });
+    });
+    if (has_flows) {
+      omissions.note_flows(run.strategy());
     }
     std::int64_t written = first_step - 1;
     for (const Step& step : steps) {
@@ -255,16 +332,15 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
         add_compute(*step[rank], process, trace);
         add_collectives(*step[rank], process, trace);
       }
-      if (lacks_messages(step)) {
-        cut += (cut.empty() ? "" : "; ") + run.strategy() + ": messages of step " +
-               std::to_string(step.front()->step()) + " are left out, or were not simulated";
+      if (any_collective(step, lacks_messages)) {
+        omissions.leave_out(run.strategy(), "messages of ", step.front()->step(),
+                            step.front()->step());
       }
       add_messages(step, first_process, flows, named, trace);
       written = step.front()->step();
     }
     if (run.outcome() == "completed" && written < last_step) {
-      cut += (cut.empty() ? "" : "; ") + run.strategy() + ": steps " + std::to_string(written + 1) +
-             ".." + std::to_string(last_step) + " are left out";
+      omissions.leave_out(run.strategy(), "", written + 1, last_step);
     }
     first_process += run.world_size();
   }
@@ -272,10 +348,14 @@ ChromeTrace chrome_trace(const std::string& scenario, const std::string& version
   about["scenario"] = scenario;
   about["shardscope"] = version;
   about["times"] = "simulated";
+  const std::string cut = omissions.cut();
   if (!cut.empty()) {
     about["cut"] = cut;
   }
-  return {trace.finish(about), cut};
+  if (!omissions.flows().empty()) {
+    about["flows"] = omissions.flows();
+  }
+  return {trace.finish(about), cut, omissions.flows()};
 }
 
 }  // namespace shardscope

@@ -18,7 +18,8 @@ class RunResult;
 
 struct ChromeTrace {
   std::string text;
-  std::string cut;  ///< What was left out to bound the size, a sentence; empty if nothing was.
+  std::string cut;    ///< What was left out to bound the size: "DDP, ZERO1: steps 3..20"; or empty.
+  std::string flows;  ///< Whose collectives are flows and have no messages: "DDP, ZERO1"; or empty.
 };
 
 /// About 150 MB.

@@ -210,6 +210,8 @@ TEST_F(BadInput, OfTheTableOfFormulas) {
     expect("1", number, "bf16", {"--world-size"});
   }
   expect_refused({"memory", "--world-size", "1"}, {"--parameters"});
+  expect("5,7,5", "8,16,8", "bf16",
+         {"--parameters: 5 is there twice", "--world-size: 8 is there twice"});
   expect_refused({"memory", "--parameters", "1000,x", "--world-size", "1", "--precision", "fp32",
                   "--largest-layer", "2k"},
                  {"\"x\"", "at most the model's 1,000 parameters", "bf16 and fp16"});

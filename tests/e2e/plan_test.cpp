@@ -412,6 +412,12 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   expect({"--ranks", "8", "--set", "cluster.nodes=2"}, "at least 4 for 8 ranks");
   expect({"--ranks", "2", "--strategy", "ZERO9"}, "did you mean");
   expect({"--ranks", "2", "--deepspeed", folder.path("none.json")}, "none.json");
+  const std::string of_deepspeed =
+      folder.write("stage1.json", R"({"train_micro_batch_size_per_gpu": 1,
+                                      "bf16": {"enabled": true}})");
+  expect({"--ranks", "2", "--deepspeed", of_deepspeed, "--strategy", "FSDP_FULL_SHARD"},
+         "--strategy FSDP_FULL_SHARD: FSDP_FULL_SHARD is of another framework than the "
+         "configuration; one of DEEPSPEED_STAGE0");
   const std::string contradiction =
       folder.write("ds.json", R"({"train_batch_size": 24, "train_micro_batch_size_per_gpu": 3,
                      "gradient_accumulation_steps": 4})");
