@@ -291,4 +291,6 @@ const std::vector<ShardingStrategy>& sharding_strategies() {
   return strategies;
 }
 
+std::optional<std::string> keep_default(const Setting& /*setting*/) { return std::nullopt; }
+
 }  // namespace shardscope

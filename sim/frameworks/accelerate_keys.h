@@ -12,6 +12,9 @@ const KeyTable& accelerate_fsdp_keys();
 const KeyTable& accelerate_deepspeed_keys();
 const KeyTable& accelerate_parallelism_keys();
 
+/// What "auto" is to Accelerate's own keys: their default.
+std::optional<std::string> keep_default(const Setting& setting);
+
 /// A distributed_type, in lower case, and the strategy it is, or why it is none.
 struct DistributedType {
   std::string_view name;

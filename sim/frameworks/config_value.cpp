@@ -1,5 +1,8 @@
 #include "sim/frameworks/config_value.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "sim/text/printable.h"
 
 namespace shardscope {
@@ -27,6 +30,12 @@ std::string value_text(const ConfigValue& value) {
       break;
   }
   return shown(value.text);
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 std::string place_text(std::string_view path, Position position) {

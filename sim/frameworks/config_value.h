@@ -36,6 +36,9 @@ struct ConfigMember {
 /// The value on one line, for reports: text in quotes, "[...]" and "{...}" for what has parts.
 std::string value_text(const ConfigValue& value);
 
+/// The text with ASCII's letters in lower case.
+std::string lower_case(std::string text);
+
 /// "path:line:column".
 std::string place_text(std::string_view path, Position position);
 

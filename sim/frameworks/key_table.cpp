@@ -1,7 +1,6 @@
 #include "sim/frameworks/key_table.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -18,12 +17,6 @@ namespace {
 
 // The largest model of a scenario has so many parameters: larger sizes in elements mean the same.
 constexpr double kMostElements = 1e13;
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::vector<std::string> choices_of(const KeyRule& rule) {
   std::vector<std::string> words;
@@ -85,7 +78,7 @@ std::optional<std::string> check_text(const ConfigValue& value, const KeyRule& r
   if (choices.empty()) {
     return value.kind == ConfigValue::Kind::text ? std::optional(value.text) : std::nullopt;
   }
-  const std::string text = lower(value.text);
+  const std::string text = lower_case(value.text);
   if (std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
   nearest = nearest_name(text, choices);
   return std::nullopt;
@@ -94,7 +87,7 @@ std::optional<std::string> check_text(const ConfigValue& value, const KeyRule& r
 // Both frameworks take the words as text as well.
 std::optional<std::string> check_boolean(const ConfigValue& value) {
   if (value.kind == ConfigValue::Kind::boolean) return value.boolean ? "true" : "false";
-  const std::string text = lower(value.text);
+  const std::string text = lower_case(value.text);
   if (value.kind != ConfigValue::Kind::text || (text != "true" && text != "false")) {
     return std::nullopt;
   }
@@ -294,7 +287,7 @@ std::optional<std::uint64_t> ConfigBlock::whole(std::string_view key) {
   return std::strtoull(value.c_str(), nullptr, 10);
 }
 
-std::string ConfigBlock::text(std::string_view key) { return lower(setting(key).value); }
+std::string ConfigBlock::text(std::string_view key) { return lower_case(setting(key).value); }
 
 const ConfigValue* ConfigBlock::block(std::string_view key) {
   const ConfigValue* value = setting(key).given;

@@ -2,7 +2,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -19,8 +18,7 @@ Position position_of(const YAML::Mark& mark) {
 }
 
 bool is_one_of(std::string text, std::initializer_list<std::string_view> words) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  text = lower_case(std::move(text));
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
