@@ -75,10 +75,9 @@ std::vector<Tensor> GradientReducer::begin(std::size_t layer) {
     }
     return tensors;
   }
-  const ShardUnit& unit = geometry_.units()[geometry_.unit_of_tensor(first)];
   const std::size_t elements = geometry_.layer_elements(layer);
   written_[layer] = Buffer(device_.memory(), Category::communication_buckets, options_.precision,
-                           writes_whole_units() ? unit.full_count : elements,
+                           geometry_.gradient_elements(layer, writes_whole_units()),
                            groups_.shard.storage(), Contents::undefined);
   set_zero(written_[layer].slice(elements, written_[layer].size() - elements));  // Padding.
   for (std::size_t tensor = first; tensor < geometry_.end_tensor(layer); ++tensor) {

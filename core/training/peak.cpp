@@ -247,10 +247,7 @@ class Peak {
   }
 
   std::uint64_t written(std::size_t l) const {
-    return b() *
-           (writes_whole_units()
-                ? geometry_.units()[geometry_.unit_of_tensor(geometry_.first_tensor(l))].full_count
-                : geometry_.layer_elements(l));
+    return b() * geometry_.gradient_elements(l, writes_whole_units());
   }
 
   std::uint64_t contiguous() const {

@@ -19,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/check.h"
 #include "core/nn/model.h"
 #include "core/training/strategy.h"
 
@@ -50,7 +51,10 @@ class ShardGeometry {
   ShardGeometry(const Strategy& strategy, const ModelSpec& model, int ranks);
 
   const std::vector<ShardUnit>& units() const { return units_; }
-  std::size_t unit_of_tensor(std::size_t tensor) const { return unit_of_tensor_[tensor]; }
+  std::size_t unit_of_tensor(std::size_t tensor) const {
+    SHARDSCOPE_CHECK(tensor < unit_of_tensor_.size(), "a tensor of the model");
+    return unit_of_tensor_[tensor];
+  }
 
   /// Whether a unit has no tensor of a layer that can be recomputed: of a transformer, what lies
   /// outside its blocks.
@@ -68,6 +72,14 @@ class ShardGeometry {
   /// Elements of a layer.
   std::size_t layer_elements(std::size_t layer) const {
     return tensor_offsets_[end_tensor(layer)] - tensor_offsets_[first_tensor(layer)];
+  }
+
+  /// Elements of a layer's gradient as backward writes it: those of its unit with their padding, or
+  /// its own alone. None of a layer without tensors.
+  std::size_t gradient_elements(std::size_t layer, bool whole_unit) const {
+    return whole_unit && first_tensor(layer) < end_tensor(layer)
+               ? units_[unit_of_tensor(first_tensor(layer))].full_count
+               : layer_elements(layer);
   }
 
   /// The units that a layer computes with, each once: those of its tensors in their order, then,

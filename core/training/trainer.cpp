@@ -176,8 +176,8 @@ double Trainer::forward() {
     }
   }
   const std::size_t rows = model_.loss_rows(rows_);
-  device().compute("loss",
-                   loss_forward_cost(model_.loss, rows, model_.output_width(), options_.precision));
+  device().compute("loss", loss_forward_cost(model_.loss, rows, model_.output_width(),
+                                             model_.loss_dtype(options_.precision)));
   return loss_forward(model_.loss, rows, model_.output_width(), outputs_.back().tensor(),
                       targets_.tensor());
 }

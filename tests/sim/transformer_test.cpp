@@ -15,7 +15,11 @@
 namespace shardscope::testing {
 namespace {
 
-ModelSpec small_transformer(bool tied) {
+// What the last layer has: an output projection of its own, the embeddings' as well, or as of OPT
+// without a final norm nothing but these.
+enum class Head { own, tied, nothing };
+
+ModelSpec small_transformer(Head head) {
   TransformerSpec spec;
   spec.vocabulary = 96;
   spec.hidden = 32;
@@ -27,7 +31,8 @@ ModelSpec small_transformer(bool tied) {
   spec.sequence = 16;
   spec.gated_mlp = true;
   spec.norm = Norm::rms_norm;
-  spec.tied_embeddings = tied;
+  spec.tied_embeddings = head != Head::own;
+  spec.final_norm = head != Head::nothing;
   ModelSpec model;
   model.loss = Loss::cross_entropy;
   model.transformer = spec;
@@ -35,14 +40,14 @@ ModelSpec small_transformer(bool tied) {
 }
 
 struct Case {
-  bool tied = false;
+  Head head = Head::own;
   int world = 1;
   std::size_t micro_batches = 1;
   std::size_t checkpointing = 0;
   bool on_host = false;
 
   std::string text() const {
-    return std::string(tied ? "tied" : "untied") + ", world " + std::to_string(world) +
+    return "head " + std::to_string(static_cast<int>(head)) + ", world " + std::to_string(world) +
            ", micro-batches " + std::to_string(micro_batches) + ", checkpointing " +
            std::to_string(checkpointing) + (on_host ? ", optimizer on the host" : "");
   }
@@ -58,7 +63,7 @@ Scenario scenario_of(const Case& c) {
   training.global_batch = 2 * static_cast<std::size_t>(c.world) * c.micro_batches;
   training.activation_checkpointing = c.checkpointing;
   training.optimizer_on_host = c.on_host;
-  Scenario scenario = make_scenario(small_transformer(c.tied), training, c.world);
+  Scenario scenario = make_scenario(small_transformer(c.head), training, c.world);
   scenario.host = {.link_bytes_per_s = 1e9, .adam_parameters_per_s = 1e9};
   return scenario;
 }
@@ -93,10 +98,10 @@ void check(const Case& c, const Strategy& strategy) {
 
 TEST(Transformer, EveryStrategyKeepsItsAccounts) {
   const std::vector<int> worlds = kSanitized ? std::vector{2} : std::vector{1, 2, 3, 4};
-  for (const bool tied : {false, true}) {
+  for (const Head head : {Head::own, Head::tied, Head::nothing}) {
     for (const int world : worlds) {
       for (const std::size_t checkpointing : {0, 1, 2}) {
-        const Case c{.tied = tied,
+        const Case c{.head = head,
                      .world = world,
                      .micro_batches = checkpointing == 2 ? 3U : 1U,
                      .checkpointing = checkpointing};
@@ -108,11 +113,28 @@ TEST(Transformer, EveryStrategyKeepsItsAccounts) {
   }
 }
 
+// It reads the fp32 copy of the logits that the head keeps, and a label of 8 bytes for each row;
+// its backward reads them again and writes as much.
+TEST(Transformer, TheLossReadsFp32Logits) {
+  const RunResult run =
+      run_simulation(scenario_of({}), *find_strategy("DDP"), 1, {.first = 1, .last = 1});
+  const std::uint64_t rows = 2 * 16;
+  std::vector<std::uint64_t> bytes;
+  for (const ComputeOperation& operation : run.recordings(0).compute()) {
+    if (operation.kernel() == "loss") {
+      bytes.push_back(static_cast<std::uint64_t>(operation.bytes()));
+    }
+  }
+  ASSERT_EQ(bytes.size(), 2U);
+  EXPECT_EQ(bytes[0], rows * (96 * 4 + 8));
+  EXPECT_EQ(bytes[1], rows * (2 * 96 * 4 + 8));
+}
+
 TEST(Transformer, TheOptimizerOnTheHostLeavesTheDevice) {
-  for (const bool tied : {false, true}) {
+  for (const Head head : {Head::own, Head::tied, Head::nothing}) {
     for (const Strategy& strategy : small_strategies()) {
       if (strategy.has_shards()) {
-        check({.tied = tied, .world = 4, .micro_batches = 2, .checkpointing = 1, .on_host = true},
+        check({.head = head, .world = 4, .micro_batches = 2, .checkpointing = 1, .on_host = true},
               strategy);
       }
     }
