@@ -23,13 +23,15 @@ std::uint64_t sent_in_rings(const CollectiveShape& shape, const RingOrders& ring
   const auto part = [&](int channel, int chunk) {
     return part_size(shape.chunking.size(chunk), channel, rings.channels());
   };
+  // All chunks but one are full or empty.
+  const std::uint64_t full =
+      shape.chunking.chunk == 0 ? 0 : shape.chunking.count / shape.chunking.chunk;
+  const std::uint64_t rest = shape.chunking.count - full * shape.chunking.chunk;
   std::uint64_t sent = 0;
   for (int channel = 0; channel < rings.channels(); ++channel) {
     const int next = rings.rank_at(channel, (rings.position(channel, rank) + 1) % n);
-    std::uint64_t all = rings.channels() == 1 ? shape.chunking.count : 0;
-    for (int chunk = 0; chunk < n && rings.channels() > 1; ++chunk) {
-      all += part(channel, chunk);
-    }
+    const std::uint64_t all = full * part_size(shape.chunking.chunk, channel, rings.channels()) +
+                              part_size(rest, channel, rings.channels());
     switch (shape.operation) {
       case Operation::reduce_scatter:
         sent += all - part(channel, rank);
@@ -199,15 +201,16 @@ std::uint64_t sent_in_hierarchy(const CollectiveShape& shape, int rank) {
   }
 }
 
-// The rings of an operation that has those of Algorithm::ring.
-RingOrders rings_of(const CollectivePlan& plan) {
+// What `use` makes of the rings of an operation that has those of Algorithm::ring.
+template <typename Use>
+auto with_rings(const CollectivePlan& plan, const Use& use) {
   switch (plan.algorithm) {
     case Algorithm::hierarchical:
-      return RingOrders({plan.nodes.ranks()});
+      return use(RingOrders({plan.nodes.ranks()}));
     case Algorithm::ring:
-      return plan.rings;
+      return use(plan.rings);
     default:
-      return {};
+      return use(RingOrders());
   }
 }
 
@@ -365,7 +368,8 @@ std::uint64_t predicted_sent_elements(const CollectiveShape& shape, int rank) {
   }
   switch (algorithm_of(shape.plan, shape.operation)) {
     case Algorithm::ring:
-      return sent_in_rings(shape, rings_of(shape.plan), rank);
+      return with_rings(shape.plan,
+                        [&](const RingOrders& rings) { return sent_in_rings(shape, rings, rank); });
     case Algorithm::halving_doubling:
       return sent_in_halving(shape, rank);
     case Algorithm::double_tree:
@@ -384,7 +388,8 @@ Staging predicted_staging(const CollectiveShape& shape, int rank) {
   }
   switch (algorithm_of(shape.plan, shape.operation)) {
     case Algorithm::ring:
-      return staged_in_rings(shape, rings_of(shape.plan));
+      return with_rings(shape.plan,
+                        [&](const RingOrders& rings) { return staged_in_rings(shape, rings); });
     case Algorithm::halving_doubling:
       return staged_in_halving(shape, rank);
     case Algorithm::double_tree:
@@ -408,7 +413,7 @@ CollectiveTime collective_time(const CollectivePlan& plan, Operation operation, 
   }
   switch (algorithm_of(plan, operation)) {
     case Algorithm::ring:
-      return time.ring(operation, rings_of(plan));
+      return with_rings(plan, [&](const RingOrders& rings) { return time.ring(operation, rings); });
     case Algorithm::halving_doubling:
       return time.halving_doubling(operation);
     case Algorithm::double_tree:

@@ -106,7 +106,10 @@ class Exchange::Rounds final : public MessageBatch {
 };
 
 Exchange::Exchange(const Platform& platform, const ClusterPlanner& planner)
-    : planner_(planner), messages_(platform, events_), flows_(platform, events_) {
+    : planner_(planner),
+      events_(platform.has_steady_links()),
+      messages_(platform, events_),
+      flows_(platform, events_) {
   for (int rank = 0; rank < platform.world_size(); ++rank) {
     rounds_.push_back(std::make_unique<Rounds>(messages_, rank));
   }

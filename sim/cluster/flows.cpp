@@ -44,6 +44,13 @@ class Flows::Meeting final : public NetworkEvents::Alarm {
     std::function<void()> over;
   };
 
+  // Flows of a rank that are alike.
+  struct Bundle {
+    Flow flow;
+    int to = 0;
+    int times = 0;
+  };
+
   class Edge final : public NetworkEvents::Transfer {
    public:
     Edge(Meeting& meeting, double latency_s) : meeting_(meeting), latency_s_(latency_s) {}
@@ -62,23 +69,44 @@ class Flows::Meeting final : public NetworkEvents::Alarm {
     stage_end_s_ = now();
     pending_ = 1;  // Until all have begun.
     std::vector<Flow> flows;
+    std::vector<Bundle> bundles;
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       const Collective& collective = *ranks_[rank].collective;
       const std::size_t bytes = size_of(collective.data().dtype());
       collective.schedule().stage(static_cast<int>(rank), stage_, flows);
+      const int from = ranks_[rank].traffic->rank();
+      bundles.clear();
       for (const Flow& flow : flows) {
-        const int from = ranks_[rank].traffic->rank();
         const int to = collective.group().world_rank(flow.peer);
         ranks_[rank].traffic->sent(collective.purpose(), to, flow.elements * bytes);
         ranks_[static_cast<std::size_t>(flow.peer)].traffic->received(collective.purpose(),
                                                                       flow.elements * bytes);
+        add(flow, to, bundles);
+      }
+      for (const Bundle& bundle : bundles) {
         ++pending_;
         flows_.events_.transfer(
-            *flows_.platform_.host(from), *flows_.platform_.host(to), flow.carried * bytes,
-            edges_.emplace_back(*this, flow.rounds * flows_.latency_s(from, to)));
+            *flows_.platform_.host(from), *flows_.platform_.host(bundle.to),
+            bundle.flow.carried * bytes,
+            edges_.emplace_back(*this, bundle.flow.rounds * flows_.latency_s(from, bundle.to)),
+            bundle.times);
       }
     }
     end_edge(now());
+  }
+
+  // Rings of several channels share many of their edges. What is alike on one of them is a single
+  // transfer: SimGrid's cost per end grows with what is under way.
+  void add(const Flow& flow, int to, std::vector<Bundle>& bundles) const {
+    const auto same = std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& bundle) {
+      return bundle.to == to && bundle.flow.carried == flow.carried &&
+             bundle.flow.rounds == flow.rounds;
+    });
+    if (same != bundles.end() && flows_.platform_.has_steady_links()) {
+      ++same->times;
+    } else {
+      bundles.push_back({flow, to, 1});
+    }
   }
 
   void end_edge(double end_s) {

@@ -1,5 +1,6 @@
 #include "sim/cluster/graph_platform.h"
 
+#include <algorithm>
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Link.hpp>
 #include <simgrid/s4u/NetZone.hpp>
@@ -18,7 +19,10 @@ namespace {
 class GraphPlatform final : public Platform, private RouteSource {
  public:
   explicit GraphPlatform(const Scenario& scenario)
-      : paths_(topology_of(scenario.cluster), scenario.cluster.placement) {
+      : paths_(topology_of(scenario.cluster), scenario.cluster.placement),
+        has_steady_links_(std::all_of(scenario.cluster.link_changes.begin(),
+                                      scenario.cluster.link_changes.end(),
+                                      [](const auto& change) { return change.changes.empty(); })) {
     auto* zone = new GraphZone("cluster", *this);  // SimGrid's engine deletes it.
     add_hosts(*zone, scenario);
     add_links(*zone, scenario.cluster.link_changes);
@@ -28,6 +32,7 @@ class GraphPlatform final : public Platform, private RouteSource {
   const std::vector<PathLink>& links() const override { return paths_.links(); }
   Path path(int from, int to) const override { return paths_.path(from, to); }
 
+  bool has_steady_links() const override { return has_steady_links_; }
   s4u::Host* device_host(const std::string& name) const override {
     return device_hosts_[device_names_.at(name)];
   }
@@ -77,6 +82,7 @@ class GraphPlatform final : public Platform, private RouteSource {
   }
 
   GraphPaths paths_;
+  bool has_steady_links_;
   std::vector<s4u::Host*> device_hosts_;
   std::unordered_map<std::string, std::size_t> device_names_;
 };

@@ -30,6 +30,8 @@ class LoadedPlatform final : public Platform {
 
   Path path(int from, int to) const override { return between(*host(from), *host(to)); }
 
+  // Zones may have latencies of their own, links may be fat pipes or fail.
+  bool has_steady_links() const override { return false; }
   s4u::Host* device_host(const std::string& name) const override {
     return s4u::Host::by_name(name);
   }

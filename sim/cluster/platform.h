@@ -30,6 +30,10 @@ class Platform : public ClusterPaths {
   }
   simgrid::s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
 
+  /// Whether all links are shared by what crosses them and stay as they are for the whole run: then
+  /// an action of SimGrid may carry one transfer after another, or several alike at once.
+  virtual bool has_steady_links() const = 0;
+
   /// The host of a device that cluster.background names, and what messages between two of them
   /// cross.
   virtual simgrid::s4u::Host* device_host(const std::string& name) const = 0;

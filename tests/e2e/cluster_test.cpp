@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/e2e/program.h"
@@ -62,6 +64,62 @@ TEST(FourDgx, CollectiveSaysWhichFidelityATimeIsOf) {
   says({flow, "--algorithm", "RING"}, "fidelity  FLOW: a transfer for each edge");
   says({flow, "--algorithm", "RING,DIRECT"}, "fidelity  FLOW where marked ~, MESSAGE elsewhere");
   says({flow, "--algorithm", "RING,DIRECT"}, "1048576  RING ~");
+}
+
+// Where no link ever changes, an action of SimGrid carries one transfer after another. A change
+// long after the end makes each a communication of its own, in the same time.
+TEST(SteadyLinks, CarryTransfersAsFreshCommunicationsDo) {
+  const std::vector<std::pair<std::string, int>> clusters = {
+      {"cluster.node={preset: \"dgx-a100\"}", 16},
+      {"cluster.node={preset: \"rtx4090-8x\"}", 16},
+      {"cluster.node={preset: \"g5.12xlarge\"}", 12},
+      {"cluster.node={preset: \"dgx-1v\"}", 24},
+      {"cluster.fabric={kind: RING}", 6},
+      {"cluster.fabric={kind: TORUS lengths: [2, 4]}", 8},
+      {"cluster.fabric={kind: LEAF_SPINE endpoints_per_leaf: 3 spines: 2 oversubscription: 3}", 9}};
+  const std::vector<std::string> algorithms = {"RING", "HALVING_DOUBLING", "DOUBLE_TREE", "DIRECT"};
+  const std::vector<std::string> sizes = {"68B", "64KiB", "1MiB"};
+  const std::vector<std::string> operations = {"all_reduce", "all_gather", "broadcast"};
+  std::mt19937 random(20261201);
+  const auto one_of = [&](const auto& all) { return all[random() % all.size()]; };
+  for (int i = 0; i < (kSanitized ? 4 : 40); ++i) {
+    const auto [cluster, ranks] = one_of(clusters);
+    std::vector<std::string> arguments = {
+        "collective",
+        shipped("quickstart"),
+        "--op",
+        one_of(operations),
+        "--algorithm",
+        one_of(algorithms),
+        "--bytes",
+        one_of(sizes),
+        "--json",
+        "-",
+        "--set",
+        cluster,
+        "--set",
+        "cluster.world_size=" + std::to_string(ranks),
+        "--set",
+        "cluster.collective.fidelity=" + std::string(i % 3 == 0 ? "FLOW" : "MESSAGE"),
+        "--set",
+        "cluster.collective.channels=" + std::to_string(1 + random() % 4)};
+    const auto seconds = [&] {
+      const Outcome outcome = run_program(arguments);
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      return parse_json(outcome.out)["rows"][0]["time_s"].asDouble();
+    };
+    const double carried = seconds();
+    arguments.insert(arguments.end(),
+                     {"--set",
+                      "cluster.link_change={links: \"*\" change: {at: \"1000s\" bandwidth: "
+                      "\"1Gbps\"}}"});
+    std::string text;
+    for (const std::string& argument : arguments) {
+      text += argument + " ";
+    }
+    ASSERT_GT(carried, 0);
+    EXPECT_NEAR(carried, seconds(), 1e-12 * carried) << text;
+  }
 }
 
 // Neither trains on the scenario's batch.

@@ -80,7 +80,7 @@ std::vector<double> simulate(const Cluster& cluster, const RankBody& body) {
   const std::unique_ptr<const Platform> platform = make_platform(scenario);
   std::deque<BackgroundTraffic> background;
   start_background(scenario.cluster.background, *platform, background);
-  NetworkEvents events;
+  NetworkEvents events(platform->has_steady_links());
   Messages messages(*platform, events);
   std::vector<double> results(cluster.placement.size());
   for (int rank = 0; rank < platform->world_size(); ++rank) {
