@@ -47,6 +47,15 @@ double model_flops_utilization(const Plan& plan, const PlanRow& row) {
          (row.step_s() * point.ranks * point.scenario.device.peak_flops_per_s);
 }
 
+std::uint64_t sent_bytes(const Plan& plan, const PlanRow& row) {
+  return row.figures.sent_bytes() / static_cast<std::uint64_t>(plan.point_of(row).ranks);
+}
+
+std::uint64_t sent_between_nodes_bytes(const Plan& plan, const PlanRow& row) {
+  return row.figures.sent_between_nodes_bytes() /
+         static_cast<std::uint64_t>(plan.point_of(row).ranks);
+}
+
 std::uint64_t peak_bytes(const PlanRow& row) {
   return row.completed() ? row.figures.peak_bytes() : row.figures.predicted_peak_bytes();
 }

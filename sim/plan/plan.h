@@ -70,6 +70,10 @@ double tokens_per_s(const Plan& plan, const PlanRow& row);
 /// could do in the step at their peak.
 double model_flops_utilization(const Plan& plan, const PlanRow& row);
 
+/// Sent by a rank in a step, the mean of all.
+std::uint64_t sent_bytes(const Plan& plan, const PlanRow& row);
+std::uint64_t sent_between_nodes_bytes(const Plan& plan, const PlanRow& row);
+
 /// The closed form of the fullest rank's peak, where the run went to its end the measured one.
 std::uint64_t peak_bytes(const PlanRow& row);
 

@@ -37,6 +37,7 @@ Json::Value row_value(const Plan& plan, const PlanRow& row) {
   value["ranks"] = point.ranks;
   value["micro_batch"] = integer(point.micro_batch);
   value["accumulation"] = integer(point.accumulation);
+  value["simulated_micro_steps"] = Json::Int64{row.figures.simulated_micro_steps()};
   value["recompute"] = point.recompute;
   value["fits"] = row.completed();
   value["outcome"] = row.figures.outcome();
@@ -70,8 +71,8 @@ Json::Value row_value(const Plan& plan, const PlanRow& row) {
   value["tokens_per_s"] = tokens_per_s(plan, row);
   value["model_flops_utilization"] = model_flops_utilization(plan, row);
   value["sent_inside_nodes_bytes"] =
-      integer(row.figures.sent_bytes() - row.figures.sent_between_nodes_bytes());
-  value["sent_between_nodes_bytes"] = integer(row.figures.sent_between_nodes_bytes());
+      integer(sent_bytes(plan, row) - sent_between_nodes_bytes(plan, row));
+  value["sent_between_nodes_bytes"] = integer(sent_between_nodes_bytes(plan, row));
   return value;
 }
 

@@ -47,8 +47,8 @@ Layout layout_of(const Plan& plan, int ranks) {
     }
     if (plan.point_of(row).ranks == ranks && row.completed()) {
       longest_s = std::max(longest_s, row.step_s());
-      most_sent = std::max(most_sent, static_cast<double>(row.figures.sent_bytes()));
-      between_nodes = between_nodes || row.figures.sent_between_nodes_bytes() > 0;
+      most_sent = std::max(most_sent, static_cast<double>(sent_bytes(plan, row)));
+      between_nodes = between_nodes || sent_between_nodes_bytes(plan, row) > 0;
     }
   }
   return {time_unit(longest_s),
@@ -85,7 +85,8 @@ void add_row(const Plan& plan, std::size_t index, const Layout& layout, Table& t
     return;
   }
   const TimeSplit& time = row.figures.time();
-  const auto inside = row.figures.sent_bytes() - row.figures.sent_between_nodes_bytes();
+  const std::uint64_t between = sent_between_nodes_bytes(plan, row);
+  const std::uint64_t inside = sent_bytes(plan, row) - between;
   for (const std::string& cell :
        {std::string("fits"),
         format_count(static_cast<std::uint64_t>(std::llround(tokens_per_s(plan, row)))),
@@ -96,8 +97,7 @@ void add_row(const Plan& plan, std::size_t index, const Layout& layout, Table& t
     cells.push_back(cell);
   }
   if (layout.between_nodes) {
-    cells.push_back(
-        figure(static_cast<double>(row.figures.sent_between_nodes_bytes()), layout.wire));
+    cells.push_back(figure(static_cast<double>(between), layout.wire));
   }
   table.add_row(std::move(cells));
 }
@@ -227,6 +227,28 @@ void write_understood(const Plan& plan, Page& page) {
   }
 }
 
+// Of candidates whose micro-steps were not all simulated.
+std::string repetition_text(const Plan& plan) {
+  std::int64_t most = 0;
+  std::size_t repeated = 0;
+  std::size_t simulated = 0;
+  for (const PlanRow& row : plan.rows) {
+    if (!row.completed()) {
+      continue;
+    }
+    const std::int64_t count = row.figures.simulated_micro_steps();
+    const bool is_repeated = count < static_cast<std::int64_t>(plan.point_of(row).accumulation);
+    most = is_repeated ? std::max(most, count) : most;
+    ++(is_repeated ? repeated : simulated);
+  }
+  if (repeated == 0) {
+    return {};
+  }
+  return (simulated == 0 ? "of" : "of " + plural(repeated, "candidate") + ", ") + " up to " +
+         std::to_string(most) +
+         " micro-steps were simulated, and grow the step by the same: those beyond are counted";
+}
+
 void write_assumptions(const Plan& plan, Page& page) {
   const Scenario& scenario = plan.points.back().scenario;  // Of the most ranks.
   page.heading("Assumptions");
@@ -254,6 +276,9 @@ void write_assumptions(const Plan& plan, Page& page) {
     page.entry("flows",
                "exact where links are equal and ranks come together, elsewhere some "
                "percent off; cluster.collective.fidelity: MESSAGE is the other way");
+  }
+  if (const std::string repeated = repetition_text(plan); !repeated.empty()) {
+    page.entry("steps", repeated);
   }
   page.entry("SimGrid", simgrid_text(simgrid_settings()));
   for (const std::string& reason : plan.left_out) {

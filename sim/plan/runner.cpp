@@ -1,11 +1,13 @@
 #include "sim/plan/runner.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
 
 #include "core/training/formulas.h"
+#include "sim/plan/micro_steps.h"
 #include "sim/process/child.h"
 #include "sim/run/interruption.h"
 #include "sim/run/runner.h"
@@ -29,6 +31,15 @@ const RankResult* fullest(const RunResult& run) {
   return found;
 }
 
+std::uint64_t predicted_peak_of_fullest(const Scenario& scenario, const Strategy& strategy) {
+  std::uint64_t most = 0;
+  for (int rank = 0; rank < scenario.world_size; ++rank) {
+    most = std::max(most, predicted_peak_bytes({strategy, scenario.model, scenario.training,
+                                                scenario.world_size, rank}));
+  }
+  return most;
+}
+
 PlanFigures figures_of(const Scenario& scenario, const Strategy& strategy, const RunResult& run) {
   PlanFigures figures;
   figures.set_outcome(run.outcome());
@@ -38,9 +49,9 @@ PlanFigures figures_of(const Scenario& scenario, const Strategy& strategy, const
   if (run.has_out_of_memory()) {
     *figures.mutable_out_of_memory() = run.out_of_memory();
   }
-  // Rank 0 owns as much as any.
-  figures.set_predicted_peak_bytes(
-      predicted_peak_bytes({strategy, scenario.model, scenario.training, scenario.world_size, 0}));
+  if (run.outcome() == "out_of_memory") {
+    figures.set_predicted_peak_bytes(predicted_peak_of_fullest(scenario, strategy));
+  }
   if (const RankResult* rank = fullest(run)) {
     figures.set_peak_bytes(rank->peak().total());
     figures.set_host_bytes(rank->host_peak_bytes());
@@ -53,22 +64,13 @@ PlanFigures figures_of(const Scenario& scenario, const Strategy& strategy, const
       between += rank.steps(rank.steps_size() - 1).sent_between_nodes_bytes();
     }
   }
-  const auto ranks = static_cast<std::uint64_t>(std::max(run.ranks_size(), 1));
-  figures.set_sent_bytes(sent / ranks);
-  figures.set_sent_between_nodes_bytes(between / ranks);
+  figures.set_sent_bytes(sent);
+  figures.set_sent_between_nodes_bytes(between);
+  figures.set_simulated_micro_steps(static_cast<std::int64_t>(scenario.training.micro_batches));
   if (run.steps_size() > 0) {
     *figures.mutable_time() = run.steps(run.steps_size() - 1).time();
   }
   return figures;
-}
-
-std::string simulate_task(const PlanTask& task) {
-  const Scenario scenario = with_steps(*task.scenario, task.strategy);
-  std::vector<std::string> none;
-  const Sources sources = open_sources(scenario, none);
-  return figures_of(scenario, task.strategy,
-                    simulate_strategy(scenario, task.strategy, sources, {}))
-      .SerializeAsString();
 }
 
 PlanFigures failed(const std::string& reason) {
@@ -76,6 +78,43 @@ PlanFigures failed(const std::string& reason) {
   figures.set_outcome("failed");
   figures.set_failure(reason);
   return figures;
+}
+
+PlanFigures figures_of(const ChildResult& child) {
+  PlanFigures figures;
+  if (!child.ok || !figures.ParseFromString(child.output)) {
+    return failed(child.ok ? "its result cannot be read" : child.failure);
+  }
+  return figures;
+}
+
+std::string simulate(const Scenario& scenario, const Strategy& strategy) {
+  std::vector<std::string> none;
+  const Sources sources = open_sources(scenario, none);
+  return figures_of(scenario, strategy, simulate_strategy(scenario, strategy, sources, {}))
+      .SerializeAsString();
+}
+
+Scenario with_micro_steps(Scenario scenario, std::size_t count) {
+  TrainingOptions& training = scenario.training;
+  training.global_batch = training.global_batch / training.micro_batches * count;
+  training.micro_batches = count;
+  return scenario;
+}
+
+std::string simulate_task(const PlanTask& task) {
+  const Scenario scenario = with_steps(*task.scenario, task.strategy);
+  if (const auto counts = few_micro_steps(scenario)) {
+    std::array<PlanFigures, 3> few;
+    for (std::size_t i = 0; i < few.size(); ++i) {
+      few[i] = figures_of(run_in_child(
+          [&] { return simulate(with_micro_steps(scenario, (*counts)[i]), task.strategy); }));
+    }
+    if (const auto figures = repeated(few, *counts, scenario.training.micro_batches)) {
+      return figures->SerializeAsString();
+    }
+  }
+  return simulate(scenario, task.strategy);
 }
 
 }  // namespace
@@ -90,10 +129,7 @@ std::vector<PlanFigures> run_plan_tasks(const std::vector<PlanTask>& tasks,
     if (!ended.has_value()) {
       return;
     }
-    PlanFigures& figures = all[ended->id];
-    if (!ended->result.ok || !figures.ParseFromString(ended->result.output)) {
-      figures = failed(ended->result.ok ? "its result cannot be read" : ended->result.failure);
-    }
+    all[ended->id] = figures_of(ended->result);
     ++done;
     if (options.progress) {
       options.progress(done, tasks.size());

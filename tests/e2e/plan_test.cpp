@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/e2e/program.h"
@@ -330,6 +331,98 @@ TEST_F(PlanTest, SaysWhatTheOptimizerOnTheHostCosts) {
                 "With the optimizer on the devices it does not fit: "),
             0U)
       << lacking["recommendations"];
+}
+
+// What is not simulated is as if it were.
+TEST_F(PlanTest, CountsMicroStepsThatAreAlike) {
+  for (const bool on_host : {false, true}) {
+    for (const int micro_steps : {24, 31}) {
+      const std::string offload =
+          std::string("training.optimizer_offload=") + (on_host ? "CPU" : "NONE");
+      const std::string accumulation = "training.micro_batches=" + std::to_string(micro_steps);
+      const std::string strategies =
+          on_host ? "ZERO2,DEEPSPEED_STAGE2"
+                  : "ZERO1,ZERO3,TORCH_DDP,DEEPSPEED_STAGE2,DEEPSPEED_STAGE3,FSDP_FULL_SHARD";
+      const std::vector<std::string> set = {
+          "--strategy", strategies,   "--set", offload,
+          "--set",      accumulation, "--set", "cluster.device.memory=10GB"};
+      std::vector<std::string> arguments = {"--ranks", "4", "--micro-batch", "1"};
+      arguments.insert(arguments.end(), set.begin(), set.end());
+      const Json::Value report = plan_json(arguments);
+      std::vector<std::string> of_run = set;
+      for (const std::string& field :
+           {"model.hf_config=" + model, std::string("training.steps=2"),
+            "training.global_batch=" + std::to_string(4 * micro_steps),
+            std::string("cluster.world_size=4"), std::string("cluster.collective.fidelity=FLOW")}) {
+        of_run.insert(of_run.end(), {"--set", field});
+      }
+      const Json::Value runs = run_json(folder.write("run.textproto", kCluster), of_run)["runs"];
+      int compared = 0;
+      for (const Json::Value& row : report["plans"]) {
+        EXPECT_EQ(row["simulated_micro_steps"], micro_steps == 24 ? 8 : 9) << row;
+        for (const Json::Value& run : runs) {
+          if (row["recompute"].asBool() || run["strategy"] != row["strategy"]) {
+            continue;
+          }
+          ++compared;
+          SCOPED_TRACE(row.toStyledString());
+          const Json::Value& time = run["steps"][1]["time"];
+          for (const auto& [here, there] :
+               {std::pair("step_s", "wall_s"), std::pair("forward_s", "forward_s"),
+                std::pair("backward_s", "backward_s"), std::pair("optimizer_s", "optimizer_s"),
+                std::pair("exposed_communication_s", "exposed_communication_s"),
+                std::pair("busy_communication_s", "busy_communication_s")}) {
+            EXPECT_NEAR(row[here].asDouble(), time[there].asDouble(),
+                        1e-9 * time["wall_s"].asDouble())
+                << here;
+          }
+          std::uint64_t sent = 0;
+          std::uint64_t peak = 0;
+          for (const Json::Value& rank : run["ranks"]) {
+            sent += rank["steps"][1]["sent_bytes"].asUInt64();
+            peak = std::max(peak, rank["memory"]["peak_bytes"]["total"].asUInt64());
+          }
+          EXPECT_EQ(row["sent_inside_nodes_bytes"].asUInt64() +
+                        row["sent_between_nodes_bytes"].asUInt64(),
+                    sent / 4);
+          EXPECT_EQ(row["peak_bytes"].asUInt64(), peak);
+        }
+      }
+      EXPECT_EQ(compared, on_host ? 2 : 6);
+    }
+  }
+}
+
+TEST_F(PlanTest, SimulatesAllMicroStepsWhereSomethingChangesMeanwhile) {
+  const Json::Value report =
+      plan_json({"--ranks", "4", "--micro-batch", "1", "--strategy", "ZERO1", "--set",
+                 "training.micro_batches=24", "--set",
+                 "cluster.link_change={links: \"*\" change: {at: \"1s\" bandwidth: \"1Gbps\"}}"});
+  EXPECT_EQ(report["plans"][0]["simulated_micro_steps"], 24);
+}
+
+// Owners of whole tensors hold unlike parts: what is lacking is what the fullest rank lacks, which
+// the same plan on larger devices measures.
+TEST_F(PlanTest, WhatIsLackingIsOfTheFullestRank) {
+  for (const std::string strategy : {"ZERO_REDUNDANCY_OPTIMIZER", "DEEPSPEED_STAGE2", "ZERO3"}) {
+    for (const std::string ranks : {"3", "4"}) {
+      const auto peaks = [&](const std::string& memory) {
+        std::vector<std::uint64_t> all;
+        for (const Json::Value& row :
+             plan_json({"--ranks", ranks, "--micro-batch", "1", "--strategy", strategy, "--set",
+                        "cluster.device.memory=" + memory})["plans"]) {
+          EXPECT_EQ(row["fits"].asBool(), memory == "1TB") << row;
+          all.push_back(row["peak_bytes"].asUInt64());
+          if (!row["fits"].asBool()) {
+            EXPECT_EQ(row["lacking_bytes"].asUInt64(), all.back() - 1'000'000) << row;
+          }
+        }
+        std::sort(all.begin(), all.end());
+        return all;
+      };
+      EXPECT_EQ(peaks("1MB"), peaks("1TB")) << strategy << " on " << ranks;
+    }
+  }
 }
 
 TEST_F(PlanTest, AccumulatesAsIsSet) {
