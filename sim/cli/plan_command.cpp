@@ -93,7 +93,6 @@ ScenarioFile cluster_alone(ScenarioFile file) {
   if (!text.has_faults() && message.has_cluster()) {
     schema::Scenario kept;
     *kept.mutable_cluster() = message.cluster();
-    kept.mutable_cluster()->clear_world_size();
     google::protobuf::TextFormat::PrintToString(kept, &file.contents);
   }
   return file;
@@ -280,6 +279,16 @@ std::optional<PlanRequest> make_request(const PlanArguments& arguments, Messages
   }
   request.micro_batches =
       parse_list("--micro-batch", arguments.micro_batch, kMostMicroBatch, messages);
+  const auto refuse_set = [&](const char* option, const std::optional<std::string>& given,
+                              const std::string& field) {
+    for (const std::string& set : arguments.set) {
+      if (given.has_value() && set.starts_with(field + "=")) {
+        refuse(option, "--set " + shown(set) + " is given as well", "one of the two", messages);
+      }
+    }
+  };
+  refuse_set("--hf-config", arguments.hf_config, "model.hf_config");
+  refuse_set("--sequence", arguments.sequence, "model.sequence_length");
   const bool sets_model =
       std::any_of(arguments.set.begin(), arguments.set.end(),
                   [](const std::string& set) { return set.starts_with("model"); });

@@ -136,6 +136,8 @@ class Reader {
     set("training.precision", precision);
     set("training.fp32_gradient_accumulation", keeps_fp32 ? "true" : "false");
     set("training.reduce_precision", keeps_fp32 ? "FP32" : precision);
+    config().fields_of_precision = {"training.fp32_gradient_accumulation",
+                                    "training.reduce_precision"};
     if (type == "fp16") {
       // torch.amp.GradScaler's, which the scenario's other defaults are.
       set("training.loss_scale", "1");

@@ -235,6 +235,8 @@ class Reader {
     reading_.override_field("training.fp32_gradient_accumulation",
                             accumulates_fp32 ? "true" : "false", accumulated.key,
                             accumulated.given);
+    if (!is_set)
+      reading_.config.fields_of_precision.emplace_back("training.fp32_gradient_accumulation");
     set_reduce_precision(accumulates_fp32);
     if (top_.is_given("data_types")) types.report(reading_);
   }
@@ -250,6 +252,7 @@ class Reader {
     const bool reduces_fp32 = accumulates_fp32 && stage_ == 1 && precision_ == "BF16" &&
                               reading_.config.optimizer_offload == Offload::none;
     type.value = reduces_fp32 ? "FP32" : precision_;
+    reading_.config.fields_of_precision.emplace_back("training.reduce_precision");
     if (type.given == nullptr) type.meaning = "the type of parameters, or of gradients as kept";
   }
 

@@ -66,6 +66,9 @@ struct FrameworkConfig {
   /// model's code does.
   bool full_recomputation = false;
 
+  /// Of the fields that it sets, those whose values follow from the precision it asks for.
+  std::vector<std::string> fields_of_precision;
+
   /// Every key of the file in its order, then the defaults that matter.
   std::vector<ConfigItem> items;
 };

@@ -316,6 +316,9 @@ void ConfigBlock::report_setting(const Setting& setting, int stage, std::string_
       .effect = setting.effect.value_or(effect_of(rule)),
       .meaning = setting.meaning.empty() ? std::string(rule.meaning) : setting.meaning};
   if (setting.origin == Origin::resolved && setting.value.empty()) item.value = "auto";
+  if (rule.type == KeyType::boolean && setting.value == "false" && setting.meaning.empty()) {
+    item.meaning = "off: " + item.meaning;
+  }
   if (!holds_at(rule, stage)) {
     item.effect = Effect::none;
     item.meaning = "has no effect at " + std::string(stages) + " " + std::to_string(stage);

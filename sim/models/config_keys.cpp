@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sim/files/strict_json.h"
 #include "sim/text/fault.h"
 #include "sim/text/nearest_name.h"
 #include "sim/text/printable.h"
@@ -34,6 +35,9 @@ std::size_t ConfigKeys::line_of(const Json::Value& value) const {
 }
 
 std::string ConfigKeys::written(const Json::Value& value) const {
+  if (value.isArray() || value.isObject()) {
+    return json_text(value);  // On one line, whatever the file has.
+  }
   const auto begin = static_cast<std::size_t>(value.getOffsetStart());
   return shown(text_.substr(begin, static_cast<std::size_t>(value.getOffsetLimit()) - begin));
 }

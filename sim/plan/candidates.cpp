@@ -9,7 +9,6 @@ namespace shardscope {
 namespace {
 
 constexpr const char* kHybrid = "FSDP_HYBRID_SHARD";
-constexpr std::size_t kUsualNode = 8;  // Devices.
 
 const std::vector<std::vector<std::string>> kFamilies = {
     {"DEEPSPEED_STAGE0", "DEEPSPEED_STAGE1", "DEEPSPEED_STAGE2", "DEEPSPEED_STAGE3"},
@@ -28,11 +27,15 @@ const std::vector<std::size_t>& usual_micro_batches() {
   return micro_batches;
 }
 
+bool has_copies_by_node(std::size_t ranks, std::size_t devices_per_node) {
+  return devices_per_node > 1 && ranks > devices_per_node && ranks % devices_per_node == 0;
+}
+
 std::vector<std::string> usual_strategies(std::size_t ranks, std::size_t devices_per_node,
                                           bool optimizer_on_host) {
   std::vector<std::string> names = {"TORCH_DDP",        "DEEPSPEED_STAGE1",   "DEEPSPEED_STAGE2",
                                     "DEEPSPEED_STAGE3", "FSDP_SHARD_GRAD_OP", "FSDP_FULL_SHARD"};
-  if (ranks > std::max(devices_per_node, kUsualNode)) {
+  if (has_copies_by_node(ranks, devices_per_node)) {
     names.emplace_back(kHybrid);
   }
   if (optimizer_on_host) {

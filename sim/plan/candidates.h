@@ -15,8 +15,11 @@ const std::vector<int>& usual_ranks();
 
 const std::vector<std::size_t>& usual_micro_batches();
 
-/// torch's DDP, DeepSpeed's stages and FSDP. A hybrid of FSDP is one of them where ranks are more
-/// than a node's; with the optimizer on the host only those that shard it are.
+/// Whether FSDP's hybrid may have a copy in each node, as torch's own default.
+bool has_copies_by_node(std::size_t ranks, std::size_t devices_per_node);
+
+/// torch's DDP, DeepSpeed's stages and FSDP, its hybrid where it has copies by node; with the
+/// optimizer on the host only those that shard it.
 std::vector<std::string> usual_strategies(std::size_t ranks, std::size_t devices_per_node,
                                           bool optimizer_on_host);
 

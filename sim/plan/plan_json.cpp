@@ -120,13 +120,23 @@ Json::Value understood_value(const Plan& plan) {
 }
 
 Json::Value assumptions_value(const Plan& plan) {
-  const Scenario& scenario = plan.points.front().scenario;
+  const Scenario& scenario = plan.points.back().scenario;
   Json::Value value;
+  value["ranks"] = plan.points.back().ranks;
   value["model"] = model_text(scenario.model, "");
   for (const std::string& note : scenario.model_notes) {
     value["model_notes"].append(note);
   }
   value["network"] = network_text(scenario.cluster);
+  if (scenario.cluster.file.has_value()) {
+    value["file"]["path"] = scenario.cluster.file->path;
+    for (const std::string& text : scenario.cluster.file->understood) {
+      value["file"]["understood"].append(text);
+    }
+    for (const std::string& text : scenario.cluster.file->left_aside) {
+      value["file"]["left_aside"].append(text);
+    }
+  }
   for (const auto& [setting, chosen] : simgrid_settings()) {
     value["simgrid"][setting] = chosen;
   }

@@ -114,13 +114,16 @@ std::string left_out(std::size_t fitting, std::size_t others) {
   return parts.empty() ? "" : "Not shown, but in --json: " + listed(parts) + ". ";
 }
 
-// Rows of a step, where all candidates train on as many.
+// Rows of a step, where all candidates train on as many, and how long they are.
 std::string batch_text(const Plan& plan, int ranks) {
   const std::size_t batch = first_point(plan, ranks).scenario.training.global_batch;
   const bool is_same = std::all_of(plan.points.begin(), plan.points.end(), [&](const auto& point) {
     return point.ranks != ranks || point.scenario.training.global_batch == batch;
   });
-  return is_same ? ", global batch " + format_count(batch) : "";
+  const auto& transformer = first_point(plan, ranks).scenario.model.transformer;
+  return (is_same ? ", global batch " + format_count(batch) : "") +
+         (transformer.has_value() ? ", rows of " + format_count(transformer->sequence) + " tokens"
+                                  : "");
 }
 
 void write_table(const Plan& plan, int ranks, Page& page) {
@@ -249,6 +252,14 @@ std::string repetition_text(const Plan& plan) {
          " micro-steps were simulated, and grow the step by the same: those beyond are counted";
 }
 
+// Which ranks the network is of, if there are several numbers of them.
+std::string ranks_text(const Plan& plan) {
+  const int most = plan.points.back().ranks;
+  return plan.points.front().ranks == most
+             ? ""
+             : "of " + plural(static_cast<std::size_t>(most), "rank") + ": ";
+}
+
 void write_assumptions(const Plan& plan, Page& page) {
   const Scenario& scenario = plan.points.back().scenario;  // Of the most ranks.
   page.heading("Assumptions");
@@ -257,7 +268,8 @@ void write_assumptions(const Plan& plan, Page& page) {
   for (const std::string& note : scenario.model_notes) {
     page.entry("", printable(note));
   }
-  page.entry("network", network_text(scenario.cluster));
+  page.entry("network", ranks_text(plan) + network_text(scenario.cluster));
+  write_file(scenario.cluster, page);
   page.entry("device", (scenario.device.preset.empty() ? "" : scenario.device.preset + ": ") +
                            format_flops_per_s(scenario.device.peak_flops_per_s) + " x " +
                            significant(scenario.device.compute_efficiency) + ", " +

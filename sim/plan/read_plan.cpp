@@ -7,6 +7,7 @@
 
 #include "scenarios/scenario.pb.h"
 #include "sim/plan/candidates.h"
+#include "sim/report/format.h"
 #include "sim/scenario/message_text.h"
 #include "sim/text/comma_list.h"
 #include "sim/topology/topology.h"
@@ -35,29 +36,33 @@ class PlanReader {
   PlanReader(const PlanRequest& request, std::vector<Fault>& faults)
       : request_(request),
         faults_(faults),
-        written_(request.file.path, request.file.contents, request.overrides, message_) {}
+        written_(request.file.path, request.file.contents, request.overrides, message_),
+        is_file_(says("cluster.file") ||
+                 std::any_of(request.defaults.begin(), request.defaults.end(), [](const auto& set) {
+                   return set.assignment.starts_with("cluster.file=");
+                 })) {}
 
   std::optional<Plan> read() {
     refuse_varied();
-    const std::optional<Scenario> any =
-        parse(overrides({}, request_.ranks.empty() ? 1 : request_.ranks.front(), 1));
+    const int ranks = find_ranks().front();
+    const std::optional<Scenario> any = parse(overrides({}, ranks, 1));
     if (!any.has_value() || !faults_.empty()) {
       return std::nullopt;
     }
+    choose_precision(*any, ranks);
     if (any->model.transformer.has_value()) {
       hidden_ = any->model.transformer->hidden;
     }
     note_cluster(any->cluster);
-    read_own();
-    for (const int ranks : find_ranks()) {
-      add_points(ranks);
+    for (const int count : find_ranks()) {
+      add_points(count);
     }
     if (!faults_.empty()) {
       return std::nullopt;
     }
     if (plan_.points.empty()) {
       for (const std::string& reason : plan_.left_out) {
-        faults_.push_back({"--micro-batch", {}, reason, {}, {}});
+        faults_.push_back({ranks_are_usual() ? "--ranks" : "--micro-batch", {}, reason, {}, {}});
       }
       return std::nullopt;
     }
@@ -93,10 +98,24 @@ class PlanReader {
     }
   }
 
+  // Of nodes that a file describes.
+  static std::size_t nics_of_read_node(const Cluster& cluster) {
+    if (cluster.read == nullptr || cluster.devices_per_node == 0) {
+      return 0;
+    }
+    std::size_t nics = 0;
+    for (NodeId id = 0; id < cluster.read->node_count(); ++id) {
+      nics += cluster.read->node(id).kind == NodeKind::nic ? 1 : 0;
+    }
+    const std::size_t nodes = cluster.read->devices().size() / cluster.devices_per_node;
+    return nodes == 0 ? 0 : nics / nodes;
+  }
+
   // Of a file that describes all of it, how many devices there are.
   void note_cluster(const Cluster& cluster) {
     devices_per_node_ = cluster.devices_per_node;
-    nics_ = cluster.spec.node.has_value() ? cluster.spec.node->nics : 0;
+    built_nodes_ = cluster.spec.node.has_value();
+    nics_ = built_nodes_ ? cluster.spec.node->nics : nics_of_read_node(cluster);
     if (cluster.platform.has_value()) {
       devices_ = cluster.platform->hosts.size();
     } else if (cluster.read != nullptr) {
@@ -104,33 +123,50 @@ class PlanReader {
     }
   }
 
-  // A scenario that can be run by itself says how many ranks and micro-steps.
-  void read_own() {
-    std::vector<Fault> missing;
-    std::vector<Override> without = request_.defaults;
-    without.insert(without.end(), request_.overrides.begin(), request_.overrides.end());
-    if (const std::optional<Scenario> scenario =
-            parse_scenario(request_.file, without, request_.platforms, missing)) {
-      scenario_ranks_ = scenario->world_size;
-      accumulation_ = scenario->training.micro_batches;
+  // The device's faster half type, bf16 if they are alike.
+  void choose_precision(const Scenario& with_bf16, int ranks) {
+    if (says("training.precision")) {
+      return;
+    }
+    default_precision_ = "FP16";
+    std::vector<Fault> none;
+    const auto with_fp16 =
+        parse_scenario(request_.file, overrides({}, ranks, 1), request_.platforms, none);
+    if (!with_fp16.has_value() ||
+        with_fp16->device.peak_flops_per_s <= with_bf16.device.peak_flops_per_s) {
+      default_precision_ = "BF16";
     }
   }
 
-  std::vector<int> find_ranks() {
+  // Whether nobody says how many, nor does a file that describes the whole cluster.
+  bool ranks_are_usual() const {
+    return request_.ranks.empty() && !config_ranks().has_value() && !says("cluster.world_size") &&
+           devices_ == 0 && !is_file_;
+  }
+
+  std::vector<int> find_ranks() const {
     if (!request_.ranks.empty()) {
       return request_.ranks;
     }
-    if (request_.config.has_value()) {
-      std::vector<Fault> later;  // With the ranks known they are reported.
-      const std::optional<FrameworkConfig> config = read_config(0, later);
-      if (config.has_value() && config->processes.has_value()) {
-        return {*config->processes};
-      }
+    if (const auto ranks = config_ranks()) {
+      return {*ranks};
     }
-    if (scenario_ranks_.has_value()) {
-      return {*scenario_ranks_};
+    if (says("cluster.world_size")) {
+      return {static_cast<int>(written_.whole("cluster.world_size"))};
     }
-    return devices_ > 0 ? std::vector{static_cast<int>(devices_)} : usual_ranks();
+    if (ranks_are_usual()) {
+      return usual_ranks();
+    }
+    return {std::max(1, static_cast<int>(devices_))};
+  }
+
+  std::optional<int> config_ranks() const {
+    if (!request_.config.has_value()) {
+      return std::nullopt;
+    }
+    std::vector<Fault> later;  // With the ranks known they are reported.
+    const std::optional<FrameworkConfig> config = read_config(0, later);
+    return config.has_value() ? config->processes : std::nullopt;
   }
 
   std::optional<FrameworkConfig> read_config(int ranks, std::vector<Fault>& faults,
@@ -155,10 +191,17 @@ class PlanReader {
     }
     std::vector<Fault> found;
     const std::optional<FrameworkConfig> config = read_config(ranks, found);
+    if (!config.has_value() && ranks_are_usual()) {
+      for (const Fault& fault : found) {
+        leave_out(std::to_string(ranks) + " ranks: " + format_fault(fault));
+      }
+      return {};
+    }
     add_new(found);
     if (!config.has_value()) {
       return {};
     }
+    refuse_other_machines(*config);
     plan_.config_file = request_.config->file.path.string();
     plan_.config_strategy = config->strategy;
     plan_.config_micro_batch = config->micro_batch;
@@ -196,6 +239,26 @@ class PlanReader {
     return variants;
   }
 
+  // Its machines are nodes of the cluster.
+  void refuse_other_machines(const FrameworkConfig& config) {
+    if (!request_.ranks.empty() || !config.processes.has_value() || !built_nodes_) {
+      return;
+    }
+    const int machines = config.machines.value_or(1);
+    const auto each = static_cast<std::size_t>(*config.processes / machines);
+    if (each > devices_per_node_ || (machines > 1 && each < devices_per_node_)) {
+      add_new({{.place = request_.config->file.path.string(),
+                .field = "num_machines",
+                .problem = plural(static_cast<std::size_t>(machines), "machine") + " of " +
+                           plural(each, "process") + " each, where the cluster's nodes have " +
+                           plural(devices_per_node_, "device"),
+                .allowed = "--ranks instead, a cluster of such nodes, or --set "
+                           "cluster.node.devices=" +
+                           std::to_string(each),
+                .nearest = {}}});
+    }
+  }
+
   // What the configuration says of its framework's strategies is nothing to others.
   void refuse_other_frameworks(const FrameworkConfig& config) {
     if (!request_.strategies.has_value()) {
@@ -225,14 +288,14 @@ class PlanReader {
     if ((is("num_processes") || is("num_machines")) && !request_.ranks.empty()) {
       return "--ranks";
     }
-    if ((is("train_batch_size") || is("gradient_accumulation_steps")) && set_accumulation()) {
+    if ((is("train_batch_size") || is("gradient_accumulation_steps")) &&
+        written_.is_overridden(kAccumulation)) {
       return "--set " + std::string(kAccumulation);
     }
-    const bool is_set = !item.fields.empty() && std::all_of(item.fields.begin(), item.fields.end(),
-                                                            [&](const std::string& field) {
-                                                              return written_.is_overridden(field);
-                                                            });
-    return is_set ? "--set " + item.fields.front() : "";
+    const auto set =
+        std::find_if(item.fields.begin(), item.fields.end(),
+                     [&](const std::string& field) { return written_.is_overridden(field); });
+    return set != item.fields.end() ? "--set " + *set : "";
   }
 
   void add_points(int ranks, const Variant& variant) {
@@ -257,6 +320,7 @@ class PlanReader {
         training.micro_batches = accumulation;
         training.global_batch = batch * accumulation * static_cast<std::size_t>(ranks);
         training.activation_checkpointing = recompute ? 1 : 0;
+        plan_.points.back().scenario.checkpoint.reset();  // No candidate saves its state.
       }
     }
   }
@@ -271,20 +335,21 @@ class PlanReader {
     return usual_micro_batches();
   }
 
-  // What --set says of accumulation goes before a configuration, as of every field.
-  std::optional<std::int64_t> set_accumulation() const {
-    return written_.is_overridden(kAccumulation) ? std::optional(written_.whole(kAccumulation))
-                                                 : std::nullopt;
+  // What --set says of accumulation goes before a configuration, as of every field, and the
+  // scenario where there is none.
+  std::optional<std::int64_t> given_accumulation(bool has_config) const {
+    const bool is_given = has_config ? written_.is_overridden(kAccumulation) : says(kAccumulation);
+    return is_given ? std::optional(written_.whole(kAccumulation)) : std::nullopt;
   }
 
   // 0, and a reason, if there is none.
   std::size_t find_accumulation(const std::optional<FrameworkConfig>& config, int ranks,
                                 std::size_t batch) {
-    if (const auto set = set_accumulation()) {
-      return static_cast<std::size_t>(*set);
+    if (const auto given = given_accumulation(config.has_value())) {
+      return static_cast<std::size_t>(*given);
     }
     if (!config.has_value()) {
-      return accumulation_;
+      return 1;
     }
     if (config->gives_train_batch) {
       const std::size_t at_once = batch * static_cast<std::size_t>(ranks);
@@ -314,7 +379,7 @@ class PlanReader {
     };
     const std::string place = "--ranks " + std::to_string(ranks);
     if (!says("training.precision")) {
-      all.push_back(own("plan", "training.precision", "BF16"));
+      all.push_back(own("plan", "training.precision", default_precision_));
     }
     // As NCCL, a ring for each NIC.
     if (nics_ > 1 && static_cast<std::size_t>(ranks) > devices_per_node_ &&
@@ -323,30 +388,59 @@ class PlanReader {
                         std::to_string(std::min(nics_, kMostChannels))));
     }
     if (variant.config.has_value()) {
-      add(variant.config->overrides);
+      add_config(*variant.config, all);
       if (variant.config->optimizer_offload == Offload::cpu) {
         all.push_back(
             own(request_.config->file.path.string(), "training.optimizer_offload", "CPU"));
       }
     }
+    const std::optional<std::string> names =
+        variant.strategies.has_value() ? variant.strategies : strategies_without_config(ranks);
+    if (!variant.config.has_value() && has_hybrid(names) && !says("options.shard_group_size") &&
+        has_copies_by_node(static_cast<std::size_t>(ranks), devices_per_node_)) {
+      all.push_back(own("plan", "options.shard_group_size", std::to_string(devices_per_node_)));
+    }
     add(request_.overrides);
     all.push_back(own(place, "cluster.world_size", std::to_string(ranks)));
     std::size_t rows = batch * static_cast<std::size_t>(ranks);
-    if (const auto accumulation = set_accumulation()) {
+    if (const auto accumulation = given_accumulation(variant.config.has_value())) {
       rows *=
           static_cast<std::size_t>(std::clamp<std::int64_t>(*accumulation, 1, kMostAccumulation));
     } else {
       all.push_back(own(place, "training.micro_batches", "1"));  // Points set theirs.
     }
     all.push_back(own(place, "training.global_batch", std::to_string(rows)));
-    const std::optional<std::string> names =
-        variant.strategies.has_value() ? variant.strategies : strategies_without_config(ranks);
     if (names.has_value()) {
       all.push_back(
           own(request_.strategies.has_value() ? "--strategy " + *request_.strategies : place,
               "strategies", *names));
     }
     return all;
+  }
+
+  // What follows from the precision that it asks for does not from another one.
+  void add_config(const FrameworkConfig& config, std::vector<Override>& all) const {
+    for (const Override& set : config.overrides) {
+      const std::string field = set.assignment.substr(0, set.assignment.find('='));
+      const auto& of_precision = config.fields_of_precision;
+      const bool follows =
+          std::find(of_precision.begin(), of_precision.end(), field) != of_precision.end();
+      if (!follows || !written_.is_overridden("training.precision")) {
+        all.push_back(set);
+      }
+    }
+  }
+
+  // Whether it is among the names or, if there are none, the scenario's strategies.
+  bool has_hybrid(const std::optional<std::string>& names) const {
+    std::vector<std::string> all;
+    if (names.has_value()) {
+      all = comma_list(*names);
+    }
+    for (int i = 0; !names.has_value() && i < written_.count("strategies"); ++i) {
+      all.push_back(written_.enumerator("strategies", i));
+    }
+    return std::find(all.begin(), all.end(), "FSDP_HYBRID_SHARD") != all.end();
   }
 
   std::optional<std::string> strategies_without_config(int ranks) const {
@@ -388,8 +482,9 @@ class PlanReader {
   MessageText written_;  // By the user; its faults are reported when the scenario is read.
   std::set<std::string> known_;
   std::optional<std::size_t> hidden_;
-  std::optional<int> scenario_ranks_;
-  std::size_t accumulation_ = 1;  // The scenario's.
+  std::string default_precision_ = "BF16";
+  bool is_file_ = false;  // The cluster is of a topology file.
+  bool built_nodes_ = false;
   std::size_t devices_per_node_ = 1;
   std::size_t nics_ = 0;     // Of a node.
   std::size_t devices_ = 0;  // Of a cluster that a file describes.

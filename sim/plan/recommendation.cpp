@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/training/formulas.h"
 #include "sim/report/format.h"
 
 namespace shardscope {
@@ -262,16 +263,37 @@ class Adviser {
     if (closest == nullptr) {
       return {"Nothing could be simulated."};
     }
-    std::string ways = "More ranks, shorter rows, ";
-    if (closest->figures.out_of_memory().category() == "communication_buckets") {
-      ways += "smaller buckets, ";
-    }
-    if (!point(*closest).scenario.training.optimizer_on_host) {
-      ways += "training.optimizer_offload: CPU, ";
-    }
     return {"Nothing fits.",
             "Closest is " + candidate(*closest) + ", which " + lack(*closest) + ".",
-            ways + "or devices with more memory would change that."};
+            ways_to_fit(*closest)};
+  }
+
+  // More ranks and the host can take the states that are sharded, and no more than these.
+  std::string ways_to_fit(const PlanRow& row) const {
+    const Scenario& scenario = point(row).scenario;
+    std::uint64_t states = 0;
+    for (const std::uint64_t bytes : predicted_state_bytes(
+             {row.strategy, scenario.model, scenario.training, scenario.world_size, 0})) {
+      states += bytes;
+    }
+    const bool is_of_states =
+        row.strategy.has_shards() && peak_bytes(row) - states < scenario.device.memory_bytes;
+    std::vector<std::string> ways;
+    if (is_of_states) {
+      ways.emplace_back("more ranks");
+    }
+    if (is_of_states && !scenario.training.optimizer_on_host) {
+      ways.emplace_back("training.optimizer_offload: CPU");
+    }
+    if (scenario.model.transformer.has_value()) {
+      ways.emplace_back("rows shorter than " + format_count(scenario.model.transformer->sequence) +
+                        " tokens (--sequence)");
+    }
+    if (row.figures.out_of_memory().category() == "communication_buckets") {
+      ways.emplace_back("smaller buckets");
+    }
+    ways.emplace_back("devices with more memory");
+    return "It may fit with one or several of these: " + listed(ways) + ".";
   }
 
   const Plan& plan_;

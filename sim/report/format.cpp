@@ -123,7 +123,9 @@ std::string format_count(std::uint64_t count) {
 }
 
 std::string plural(std::uint64_t count, const std::string& thing) {
-  const char* const ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
+  const char* const ending = count == 1                                      ? ""
+                             : thing.ends_with("ch") || thing.ends_with("s") ? "es"
+                                                                             : "s";
   return format_count(count) + " " + thing + ending;
 }
 

@@ -146,7 +146,7 @@ void MessageText::refuse_file(std::string_view path, const std::string& file,
                               const std::vector<Fault>& of_file) {
   const ValuePlace place = find_value(parts_, path, 0);
   for (const Fault& fault : of_file) {
-    if (fault.place == file) {
+    if (fault.place == file && fault.field.empty()) {
       const bool says_where = place.value.find(file) != std::string::npos;
       const std::string where = says_where ? "" : "looked for " + file;
       refuse(path, fault.problem,

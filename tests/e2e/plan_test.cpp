@@ -298,7 +298,9 @@ TEST_F(PlanTest, SaysWhatGoesBeforeAConfiguration) {
                       "    (train_micro_batch_size_per_gpu x ranks)"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("Candidates on 2 ranks, global batch 16\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Candidates on 2 ranks, global batch 16, rows of 128 tokens\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("DEEPSPEED_STAGE0 2x4 ="), std::string::npos) << text;
   EXPECT_NE(text.find("DEEPSPEED_STAGE0 2x2 ="), std::string::npos) << text;
   EXPECT_LT(text.find("zero_optimisation = 1"), text.find("train_batch_size = 16")) << text;
@@ -425,6 +427,87 @@ TEST_F(PlanTest, WhatIsLackingIsOfTheFullestRank) {
   }
 }
 
+// torch's own default: a copy of the model in each node.
+TEST_F(PlanTest, TheHybridHasACopyPerNode) {
+  const std::vector<std::string> one = {"--ranks", "6",          "--micro-batch",
+                                        "1",       "--strategy", "FSDP_HYBRID_SHARD"};
+  std::vector<std::string> with_size = one;
+  with_size.insert(with_size.end(), {"--set", "options.shard_group_size=2"});
+  const Json::Value rows = plan_json(one)["plans"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows, plan_json(with_size)["plans"]);
+  for (const Json::Value& row : plan_json({"--ranks", "5", "--micro-batch", "1"})["plans"]) {
+    EXPECT_NE(row["strategy"], "FSDP_HYBRID_SHARD") << "5 ranks fill no nodes of 2";
+  }
+}
+
+// What a configuration says of other types follows from its precision, unless it is said.
+TEST_F(PlanTest, APrecisionThatIsSetHasItsOwnReduction) {
+  const std::string half = folder.write(
+      "half.json", R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true}})");
+  const std::string whole = folder.write("whole.json", R"({"train_micro_batch_size_per_gpu": 1})");
+  const std::vector<std::string> rest = {"--ranks",          "4",     "--strategy",
+                                         "DEEPSPEED_STAGE1", "--set", "cluster.device.memory=10GB"};
+  std::vector<std::string> of_half = {"--deepspeed", half, "--set", "training.precision=FP32"};
+  std::vector<std::string> of_whole = {"--deepspeed", whole};
+  of_half.insert(of_half.end(), rest.begin(), rest.end());
+  of_whole.insert(of_whole.end(), rest.begin(), rest.end());
+  EXPECT_EQ(plan_json(of_half)["plans"], plan_json(of_whole)["plans"]);
+}
+
+TEST_F(PlanTest, TakesItsRanksFromWhatIsGiven) {
+  const auto ranks_of = [](const Json::Value& report) {
+    std::set<int> ranks;
+    for (const Json::Value& row : report["plans"]) {
+      ranks.insert(row["ranks"].asInt());
+    }
+    return ranks;
+  };
+  const auto of_program = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--micro-batch", "1", "--json", "-"});
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return ranks_of(parse_json(outcome.out));
+  };
+  const std::string four = folder.write("four.textproto",
+                                        "cluster { world_size: 4 rank_speed { ranks: \"3\" "
+                                        "speed: 0.5 } device { preset: \"a100-80g\" } link { "
+                                        "bandwidth: \"10Gbps\" latency: \"1us\" } }");
+  EXPECT_EQ(of_program({"plan", "--hf-config", model, "--cluster", four, "--strategy", "ZERO1"}),
+            std::set<int>{4});
+  EXPECT_EQ(of_program({"plan", shipped("straggler"), "--strategy", "ZERO1"}), std::set<int>{8});
+  EXPECT_EQ(of_program({"plan", "--hf-config", model, "--cluster", cluster, "--strategy", "ZERO1"}),
+            (std::set<int>{8, 64}));
+
+  // A batch that 64 ranks cannot have leaves those out that nobody asked for.
+  const std::string fixed =
+      folder.write("fixed.json", R"({"train_batch_size": 24, "train_micro_batch_size_per_gpu": 3,
+                        "bf16": {"enabled": true}})");
+  const Json::Value report =
+      plan_json({"--deepspeed", fixed, "--set", "cluster.device.memory=10GB"});
+  EXPECT_EQ(ranks_of(report), std::set<int>{8});
+  ASSERT_EQ(report["assumptions"]["left_out"].size(), 1U);
+  EXPECT_EQ(report["assumptions"]["left_out"][0].asString().find("64 ranks: "), 0U);
+  EXPECT_EQ(plan({"--deepspeed", fixed, "--ranks", "64"}).exit_code, 2);
+}
+
+// Sums of states that the host or more ranks could take are lacking, or they are not.
+TEST_F(PlanTest, AdvisesWhatMayHelp) {
+  const auto advice = [&](const std::string& strategy, const std::string& memory) {
+    return plan_json({"--ranks", "4", "--micro-batch", "1", "--strategy", strategy, "--set",
+                      "cluster.device.memory=" + memory})["recommendations"][0]["reasons"][2]
+        .asString();
+  };
+  const std::string states = advice("ZERO3", "13MB");
+  EXPECT_NE(states.find("more ranks"), std::string::npos) << states;
+  EXPECT_NE(states.find("optimizer_offload"), std::string::npos) << states;
+  for (const std::string& other : {advice("ZERO3", "1MB"), advice("TORCH_DDP", "30MB")}) {
+    EXPECT_EQ(other.find("more ranks"), std::string::npos) << other;
+    EXPECT_EQ(other.find("optimizer_offload"), std::string::npos) << other;
+    EXPECT_NE(other.find("--sequence"), std::string::npos) << other;
+  }
+}
+
 TEST_F(PlanTest, AccumulatesAsIsSet) {
   const std::string config =
       folder.write("ds.json", R"({"gradient_accumulation_steps": 4, "bf16": {"enabled": true},
@@ -511,6 +594,12 @@ TEST_F(PlanTest, RefusesWhatCannotBe) {
   expect({"--ranks", "2", "--deepspeed", of_deepspeed, "--strategy", "FSDP_FULL_SHARD"},
          "--strategy FSDP_FULL_SHARD: FSDP_FULL_SHARD is of another framework than the "
          "configuration; one of DEEPSPEED_STAGE0");
+  const std::string machines = folder.write(
+      "machines.yaml",
+      "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\nnum_machines: 2\n");
+  expect({"--accelerate", machines},
+         "num_machines: 2 machines of 4 processes each, where the cluster's nodes have 2 devices");
+  expect({"--sequence", "64", "--set", "model.sequence_length=32"}, "one of the two");
   const std::string contradiction =
       folder.write("ds.json", R"({"train_batch_size": 24, "train_micro_batch_size_per_gpu": 3,
                      "gradient_accumulation_steps": 4})");

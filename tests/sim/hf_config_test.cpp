@@ -309,15 +309,14 @@ TEST(HfConfigFaults, OfWhatWouldChangeTheParameters) {
       faults_of(config("gpt2", {"\"add_cross_attention\": true", "\"is_encoder_decoder\": true",
                                 "\"pruned_heads\": {\"0\": [1, 2]}",
                                 "\"architectures\": [\"GPT2DoubleHeadsModel\"]"})),
-      (Lines{
-          "config.json:6: architectures: [\"GPT2DoubleHeadsModel\"] is not allowed; "
-          "[\"GPT2LMHeadModel\"]",
-          "config.json:4: is_encoder_decoder: true is not allowed; false; an encoder is not "
-          "modelled",
-          "config.json:5: pruned_heads: {\"0\": [1, 2]} is not allowed; none; heads that are left "
-          "out are not modelled",
-          "config.json:3: add_cross_attention: true is not allowed; false; cross attention is "
-          "not modelled"}));
+      (Lines{"config.json:6: architectures: [\"GPT2DoubleHeadsModel\"] is not allowed; "
+             "[\"GPT2LMHeadModel\"]",
+             "config.json:4: is_encoder_decoder: true is not allowed; false; an encoder is not "
+             "modelled",
+             "config.json:5: pruned_heads: {\"0\":[1,2]} is not allowed; none; heads that are left "
+             "out are not modelled",
+             "config.json:3: add_cross_attention: true is not allowed; false; cross attention is "
+             "not modelled"}));
   EXPECT_EQ(
       faults_of(config("opt", {"\"layerdrop\": 0.1", "\"layer_norm_elementwise_affine\": false"})),
       (Lines{"config.json:4: layer_norm_elementwise_affine: false is not allowed; true; norms "
