@@ -17,6 +17,15 @@ namespace {
 /// DIRECT's messages are too many to look at for more ranks.
 constexpr int kMostDirectRanks = 1024;
 
+// Beyond them it takes too long to go through rounds in which most ranks have no message.
+constexpr int kMostRanksOfEmptyChunks = 1024;
+
+// Of a norm or a flag, which are few elements among many ranks.
+bool has_empty_chunks(const Collective& collective) {
+  const std::uint64_t element = size_of(collective.data().dtype());
+  return collective.data().bytes() < element * static_cast<std::uint64_t>(collective.group().size);
+}
+
 }  // namespace
 
 ClusterPlanner::ClusterPlanner(const Cluster& cluster, const ClusterPaths& paths)
@@ -98,6 +107,10 @@ std::shared_ptr<const CollectivePlan> ClusterPlanner::plan(Operation operation,
 }
 
 bool ClusterPlanner::as_flows(const Collective& collective) const {
+  // Flows take the time of rounds in which an edge has nothing to carry, too.
+  if (has_empty_chunks(collective) && collective.group().size <= kMostRanksOfEmptyChunks) {
+    return false;
+  }
   switch (cluster_.collective.fidelity) {
     case Fidelity::message:
       return false;

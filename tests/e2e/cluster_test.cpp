@@ -137,6 +137,23 @@ TEST(AClusterAlone, NeedsNoBatchThatItsRanksCanShare) {
   }
 }
 
+// A vector of fewer elements than ranks is a message or a few that pass all edges, some of them
+// slow: as flows each of its many empty rounds would take the time of the slowest.
+TEST(FourDgx, FewElementsAreSentAsMessages) {
+  for (const std::string bytes : {"4B", "60B", "124B", "128B"}) {
+    const auto row = [&](const std::string& fidelity) {
+      const Outcome outcome =
+          run_program({"collective", shipped("four_dgx_a100"), "--bytes", bytes, "--algorithm",
+                       "RING", "--set", "cluster.collective.fidelity=" + fidelity, "--json", "-"});
+      EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+      return parse_json(outcome.out)["rows"][0];
+    };
+    EXPECT_EQ(row("FLOW")["fidelity"], bytes == "128B" ? "FLOW" : "MESSAGE");
+    const double by_messages = row("MESSAGE")["time_s"].asDouble();
+    EXPECT_NEAR(row("FLOW")["time_s"].asDouble(), by_messages, 1e-9 * by_messages) << bytes;
+  }
+}
+
 TEST(FourDgx, TheReportSaysWhichLinksWereBusy) {
   const Json::Value report = run_json(shipped("four_dgx_a100"));
   for (const Json::Value& run : report["runs"]) {
