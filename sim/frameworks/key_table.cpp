@@ -317,7 +317,7 @@ void ConfigBlock::report_setting(const Setting& setting, int stage, std::string_
       .meaning = setting.meaning.empty() ? std::string(rule.meaning) : setting.meaning};
   if (setting.origin == Origin::resolved && setting.value.empty()) item.value = "auto";
   if (rule.type == KeyType::boolean && setting.value == "false" && setting.meaning.empty()) {
-    item.meaning = "off: " + item.meaning;
+    item.meaning = item.meaning.empty() ? "off" : "off: " + item.meaning;
   }
   if (!holds_at(rule, stage)) {
     item.effect = Effect::none;

@@ -35,17 +35,24 @@ function deviceText({preset, peak_flops_per_s: flops, compute_efficiency: ofFlop
 function addAssumptionsOfPlan() {
   const {assumptions, plans} = report.plan;
   const {model, model_notes: notes = [], network, fidelity, precision, device, host,
-         left_out: leftOut = []} = assumptions;
+         ranks, file, left_out: leftOut = []} = assumptions;
+  const hasSeveral = plans.some((plan) => plan.ranks !== ranks);
+  const repeated = plans.filter((plan) => plan.fits &&
+                                plan.simulated_micro_steps < plan.accumulation).length;
   const entries = [
     ['model', `${model}, ${formatCount(plans[0].parameters)} parameters`],
     ...notes.map((note) => ['model, note', note]),
-    ['network', network],
+    ['network', `${hasSeveral ? `of ${formatCount(ranks)} ranks: ` : ''}${network}`],
+    ...(file ? [['file', `${file.path}: ${(file.understood || []).join('; ')}`],
+                ['aside', (file.left_aside || []).join('; ') || 'nothing']] : []),
     ['device', `${deviceText(device)}, ${formatQuantity(plans[0].device_memory_bytes, 'B')}`],
     ['numbers', `${precision} parameters`],
     ['collectives', FIDELITIES[fidelity] || fidelity],
     ...(host ? [['host', `holds the optimizer; ${formatQuantity(host.link_bytes_per_s, 'B/s')} ` +
         `to a device and back, ${formatCount(host.adam_parameters_per_s)} parameters updated ` +
         'per second and node']] : []),
+    ...(repeated ? [['steps', `of ${formatCount(repeated)} of the candidates that fit, the first ` +
+        'micro-steps were simulated, and grow the step by the same: those beyond are counted']] : []),
     ...leftOut.map((reason) => ['left out', reason]),
   ];
   addSection({id: 'assumptions', title: 'Assumptions', wide: true},
